@@ -43,6 +43,20 @@ void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
     tact_minkowski_from_vertices(pair, pair->start_vertex_a, pair->start_vertex_b, out);
 }
 
+void tact_minkowski_edge(const struct tact_core_pair *pair, const struct tact_minkowski_point *from,
+                         const struct tact_minkowski_point *to, double edge[3])
+{
+    double p[3], q[3], of_b[3];
+    tact_core_vertex(pair->b, from->b, p);
+    tact_core_vertex(pair->b, to->b, q);
+    tact_v3_sub(q, q, p);
+    tact_m3_mul_v3(of_b, pair->turn, q);
+    tact_core_vertex(pair->a, from->a, p);
+    tact_core_vertex(pair->a, to->a, q);
+    tact_v3_sub(edge, q, p);
+    tact_v3_sub(edge, edge, of_b);
+}
+
 /* Index of the point made of these two vertices among the first `count` points; -1 where there is
  * none. */
 static inline int index_of_vertex_pair(const struct tact_minkowski_point *points, int count,

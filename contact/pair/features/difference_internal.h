@@ -68,6 +68,13 @@ static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pai
     out->b = b;
 }
 
+/* The vector from one point of the Minkowski difference to another, A's frame [m], from the
+ * differences of the vertices of each body: where the points have a vertex in common, and where
+ * neighbouring vertices are close to each other, it is more precise than the difference of the
+ * points, each of which is rounded at the size of the pair. */
+void tact_minkowski_edge(const struct tact_core_pair *pair, const struct tact_minkowski_point *from,
+                         const struct tact_minkowski_point *to, double edge[3]);
+
 /* The point of the Minkowski difference that is farthest along d (A's frame, of any length). */
 void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
                             struct tact_minkowski_point *out);
@@ -106,6 +113,20 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
  * bound as well. */
 void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                             const double *v, struct tact_nearest_points *out);
+
+enum { TACT_WORKING_SET = 12 }; /* capacity of a working set */
+
+/* Points of the Minkowski difference among which the nearest vertex, edge or plane is searched. */
+struct tact_working_set {
+    int count;
+    struct tact_minkowski_point point[TACT_WORKING_SET];
+};
+
+/* Raises the bound of a distance to the greatest, from the normals of all vertices, edges and
+ * planes of a growing set of points: `set` has the points to start with, and gets those among which
+ * the normal was found. v: a vector to a point near the nearest; out: normal and bound so far. */
+void tact_raise_distance_bound(struct tact_core_pair *pair, struct tact_working_set *set,
+                               const double *v, struct tact_nearest_points *out);
 
 /* Refines the approximate result for a pair with a curved core to an exact one: normal, distance
  * and points. */

@@ -35,6 +35,7 @@ struct face {
     int across[3]; /* indices of the neighbouring faces across the edges from each point to the next
                     */
     int used;      /* 1: the entry is a face; 0: the entry is free, or its face was removed */
+    int is_from_edges; /* 1: the plane was computed by compute_sliver_plane() */
 };
 
 struct polytope {
@@ -50,12 +51,10 @@ struct polytope {
                                                         point; -1: none */
 };
 
-static void compute_face_plane(const struct polytope *p, struct face *f)
+/* Sets the plane of a face from its first point and the edges to the others. */
+static void set_face_plane(struct face *f, const double *a, const double ab[3], const double ac[3])
 {
-    const double *a = p->point[f->point[0]].w;
-    double ab[3], ac[3], n[3];
-    tact_v3_sub(ab, p->point[f->point[1]].w, a);
-    tact_v3_sub(ac, p->point[f->point[2]].w, a);
+    double n[3];
     tact_v3_cross(n, ab, ac);
     double sides =
         SLIVER_AREA_TOLERANCE * SLIVER_AREA_TOLERANCE * tact_v3_dot(ab, ab) * tact_v3_dot(ac, ac);
@@ -63,6 +62,33 @@ static void compute_face_plane(const struct polytope *p, struct face *f)
     tact_v3_scale(f->n, n, square > 0.0 ? 1.0 / sqrt(square) : 0.0);
     f->d = square > sides ? tact_v3_dot(f->n, a) : INFINITY;
     f->used = 1;
+}
+
+static void compute_face_plane(const struct polytope *p, struct face *f)
+{
+    const double *a = p->point[f->point[0]].w;
+    double ab[3], ac[3];
+    tact_v3_sub(ab, p->point[f->point[1]].w, a);
+    tact_v3_sub(ac, p->point[f->point[2]].w, a);
+    set_face_plane(f, a, ab, ac);
+    f->is_from_edges = 0;
+}
+
+/* As compute_face_plane(), for a face that is much shorter in one direction: from its two shorter
+ * edges, each of which is precise relative to its own length and not to the size of the pair. */
+static void compute_sliver_plane(const struct polytope *p, struct face *f)
+{
+    double edge[3][3], square[3];
+    int longest = 0;
+    for (int i = 0; i < 3; i++) {
+        tact_minkowski_edge(p->pair, &p->point[f->point[i]], &p->point[f->point[(i + 1) % 3]],
+                            edge[i]);
+        square[i] = tact_v3_dot(edge[i], edge[i]);
+        longest = square[i] > square[longest] ? i : longest;
+    }
+    const int next = (longest + 1) % 3, last = (longest + 2) % 3;
+    set_face_plane(f, p->point[f->point[last]].w, edge[next], edge[last]);
+    f->is_from_edges = 1;
 }
 
 /* Height of a point over the plane of a face [m]; infinite for a sliver. */
@@ -339,9 +365,11 @@ static int find_face_containing_projection(const struct polytope *p, double min_
 }
 
 /* Rotates the order of the points of the result's face so that the first is the one whose vertices
- * come first: the result is the same bit for bit whatever the search started from. Returns 1 where
- * the order changes. */
-static int rotate_face_points(const struct polytope *p, struct face *face, double weight[3])
+ * come first: the result is the same bit for bit whatever the search started from. The plane of a
+ * sliver depends on the order by rounding: where its distance changes by more than max_change [m],
+ * it is computed again. Returns 1 where the order changes. */
+static int rotate_face_points(const struct polytope *p, struct face *face, double max_change,
+                              double weight[3])
 {
     const int *at = face->point;
     int first = tact_minkowski_point_sorts_before(&p->point[at[1]], &p->point[at[0]]);
@@ -349,7 +377,11 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
     if (first) {
         const int rotated_corners[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
         memcpy(face->point, rotated_corners, sizeof rotated_corners);
+        const struct face before = *face;
         compute_face_plane(p, face);
+        if (before.is_from_edges || !(fabs(face->d - before.d) <= max_change)) {
+            compute_sliver_plane(p, face);
+        }
         projection_weights(p, face, weight);
     }
     return first != 0;
@@ -410,6 +442,38 @@ static void support_beyond_face(const struct polytope *p, const struct face *fac
     tact_minkowski_support(p->pair, face->n, next);
 }
 
+/* Sets the result. nearest: the face nearest to the origin; last: the support point along its
+ * normal. The nearest points are on another face where that lies in the same plane and contains
+ * them; one that is not in the plane of the difference there is a part of its inside. */
+static void set_epa_result(const struct polytope *p, const struct face *nearest,
+                           const struct tact_minkowski_point *last, int curved,
+                           double min_height_beyond_face, struct tact_nearest_points *out)
+{
+    struct face face = *nearest;
+    struct tact_minkowski_point next = *last;
+    double weight[3];
+    int has_moved = find_face_containing_projection(p, min_height_beyond_face, &face, weight);
+    if (has_moved && !curved) {
+        support_beyond_face(p, &face, &next);
+        if (height_above_face(&face, next.w) > min_height_beyond_face) {
+            face = *nearest;
+            next = *last;
+            has_moved = 0;
+            projection_weights(p, &face, weight);
+        }
+    }
+    if (rotate_face_points(p, &face, curved ? INFINITY : min_height_beyond_face, weight) &&
+        curved) {
+        has_moved = 1; /* the result's face is a sliver, without a normal */
+    }
+    if (has_moved) {
+        tact_minkowski_support(p->pair, face.n, &next);
+    }
+    set_nearest_points(p, &face, weight, out);
+    out->distance = -face.d;
+    out->bound = -tact_v3_dot(face.n, next.w);
+}
+
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out)
 {
@@ -436,7 +500,12 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             int known = tact_minkowski_point_is_repeated(p.point, p.points, &next);
             if (known &&
                 height > tact_max(min_height_beyond_face, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
-                p.face[f].d = INFINITY; /* the face is a sliver whose normal is lost in rounding */
+                /* the face is a sliver whose normal is lost in rounding */
+                if (curved || face.is_from_edges) {
+                    p.face[f].d = INFINITY;
+                } else {
+                    compute_sliver_plane(&p, &p.face[f]);
+                }
                 continue;
             }
             done = known || height <= min_height_beyond_face;
@@ -447,18 +516,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             whole = remove_visible_faces(&p, f, next.w) && add_faces_to_horizon(&p);
         }
         if (!whole) {
-            double weight[3];
-            int has_moved_to_other_face =
-                find_face_containing_projection(&p, min_height_beyond_face, &face, weight);
-            if (rotate_face_points(&p, &face, weight) && curved) {
-                has_moved_to_other_face = 1; /* the result's face is a sliver, without a normal */
-            }
-            if (has_moved_to_other_face) {
-                tact_minkowski_support(pair, face.n, &next);
-            }
-            set_nearest_points(&p, &face, weight, out);
-            out->distance = -face.d;
-            out->bound = -tact_v3_dot(face.n, next.w);
+            set_epa_result(&p, &face, &next, curved, min_height_beyond_face, out);
             return !done ? -1 : face.d < -SEPARATED_ORIGIN_DISTANCE * pair->size ? 0 : 1;
         }
     }

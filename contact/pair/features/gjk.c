@@ -9,6 +9,9 @@
 /* Distance below which its direction is due to rounding, relative to the size. */
 #define ZERO_DISTANCE_RATIO 1e-13
 
+/* Difference between a distance and its bound that is due to rounding, relative to the size. */
+#define CLOSED_DUALITY_GAP 4e-16
+
 enum { MOST_STEPS = 200 };
 
 static const double whole[3] = {1.0}; /* weight of the point in a simplex of one point */
@@ -214,6 +217,64 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
     }
 }
 
+/* Finds the simplex of up to three points of a set that is nearest to the origin. */
+static void find_nearest_simplex_of_set(const struct tact_working_set *set, double flat,
+                                        struct tact_simplex *nearest)
+{
+    double square = INFINITY;
+    nearest->count = 1;
+    nearest->point[0] = set->point[0];
+    for (int i = 0; i < set->count; i++) {
+        for (int j = i; j < set->count; j++) {
+            for (int k = j + (j > i); k < set->count; k++) {
+                struct nearest_on_simplex best;
+                struct tact_simplex s = {.count = 1 + (j > i) + (k > j)};
+                s.point[0] = set->point[i];
+                s.point[1] = set->point[j > i ? j : k];
+                s.point[2] = set->point[k];
+                find_nearest_simplex_point(&s, flat, &best);
+                if (best.square < square) {
+                    drop_unused_vertices(&s, &best);
+                    *nearest = s;
+                    square = best.square;
+                }
+            }
+        }
+    }
+}
+
+/* Replaces a result whose distance is larger than its bound. Where features are parallel within
+ * 1e-7 rad, the square of the distance decreases by less than rounding from one step to the next
+ * although the normal still changes, and the search ends too early. */
+static void close_duality_gap(struct tact_core_pair *pair, double near, const double *v,
+                              struct tact_simplex *simplex, struct tact_nearest_points *out)
+{
+    struct tact_working_set set = {.count = simplex->count};
+    struct tact_nearest_points next;
+    struct tact_simplex s;
+    struct tact_minkowski_point low;
+    struct nearest_on_simplex best;
+    double d[3], back[3];
+    memcpy(set.point, simplex->point, (size_t)simplex->count * sizeof *set.point);
+    tact_raise_distance_bound(pair, &set, v, out);
+    find_nearest_simplex_of_set(&set, near, &s);
+    sort_simplex_points(&s);
+    find_nearest_simplex_point(&s, near, &best);
+    if (best.count < s.count || !(best.square < out->distance * out->distance)) {
+        return;
+    }
+    choose_search_direction(&best, d);
+    tact_v3_scale(back, d, -1.0);
+    tact_minkowski_support(pair, back, &low);
+    set_gjk_result(pair, &s, &best, d, &low, &next);
+    if (next.bound < out->bound) {
+        next.bound = out->bound;
+        tact_v3_copy(next.normal, out->normal);
+    }
+    *out = next;
+    *simplex = s;
+}
+
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
              struct tact_nearest_points *out)
 {
@@ -258,6 +319,9 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
         simplex->point[simplex->count++] = next;
     }
     set_gjk_result(pair, simplex, &best, d, &next, out);
+    if (are_polytopes && out->distance - out->bound > CLOSED_DUALITY_GAP * pair->size) {
+        close_duality_gap(pair, near, best.v, simplex, out);
+    }
     /* no direction separates the cores: the simplex is a sliver, by rounding */
     return out->bound > -near;
 }

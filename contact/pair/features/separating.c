@@ -8,26 +8,26 @@
 #include <math.h>
 #include "contact/pair/features/difference_internal.h"
 
-enum { MOST_REFINED = 16 };
+enum { MOST_REFINED = 16, MOST_RAISED = 32 };
 
-/* Sets the unit normal for the vertex, edge or plane through `count` points of s. For a vertex: its
- * direction from the origin; for an edge: the component of that perpendicular to the edge; for a
- * plane: its normal towards v. Returns 0 where it is lost in rounding. */
-static int normal_of_simplex_points(const struct tact_simplex *s, const int *index, int count,
-                                    const double *v, double n[3])
+/* Sets the unit normal for the vertex, edge or plane through `count` of the points. For a vertex:
+ * its direction from the origin; for an edge: the component of that perpendicular to the edge; for
+ * a plane: its normal towards v. Returns 0 where it is lost in rounding. */
+static int normal_of_points(const struct tact_minkowski_point *point, const int *index, int count,
+                            const double *v, double n[3])
 {
-    const double *p = s->point[index[0]].w;
+    const double *p = point[index[0]].w;
     double u[3], w[3], across[3];
     if (count == 1) {
         return tact_v3_normalize(n, p) > 0.0;
     }
-    tact_v3_sub(u, s->point[index[1]].w, p);
+    tact_v3_sub(u, point[index[1]].w, p);
     if (count == 2) {
         tact_v3_cross(w, p, u);
         tact_v3_cross(across, u, w);
         return tact_v3_normalize(n, across) > 0.0;
     }
-    tact_v3_sub(w, s->point[index[2]].w, p);
+    tact_v3_sub(w, point[index[2]].w, p);
     tact_v3_cross(across, u, w);
     double size = tact_v3_normalize(n, across);
     tact_v3_scale(n, n, copysign(1.0, tact_v3_dot(n, v)));
@@ -45,7 +45,7 @@ static int find_best_separating_normal(const struct tact_simplex *s, const doubl
     for (int i = 0; i < 14; i++) {
         int count = i < 4 ? 1 : i < 10 ? 2 : 3;
         if (part[i][count - 1] >= s->count ||
-            !normal_of_simplex_points(s, part[i], count, v, tried)) {
+            !normal_of_points(s->point, part[i], count, v, tried)) {
             continue;
         }
         double least = INFINITY;
@@ -94,7 +94,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
     struct tact_minkowski_point low;
     double n[3];
     out->bound = -INFINITY;
-    int found = normal_of_simplex_points(&s, all, s.count, v, n);
+    int found = normal_of_points(s.point, all, s.count, v, n);
     for (int step = 0; found && step < MOST_REFINED; step++) {
         double bound = distance_bound_along(pair, n, &low);
         if (bound > out->bound) {
@@ -114,5 +114,77 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
     if (!(out->bound > -INFINITY)) { /* three collinear points */
         tact_v3_normalize(out->normal, v);
         out->bound = distance_bound_along(pair, out->normal, &low);
+    }
+}
+
+/* Least distance along n of the points of a set [m]. */
+static double least_along(const struct tact_working_set *set, const double n[3])
+{
+    double least = INFINITY;
+    for (int i = 0; i < set->count; i++) {
+        least = tact_min(least, tact_v3_dot(n, set->point[i].w));
+    }
+    return least;
+}
+
+/* As find_best_separating_normal(), for a set of points. Returns the greatest least distance. */
+static double find_best_normal_of_set(const struct tact_working_set *set, const double *v,
+                                      double n[3])
+{
+    double most = -INFINITY, tried[3];
+    for (int i = 0; i < set->count; i++) {
+        for (int j = i; j < set->count; j++) {
+            for (int k = j + (j > i); k < set->count; k++) {
+                const int index[3] = {i, j > i ? j : k, k};
+                const int count = 1 + (j > i) + (k > j);
+                if (!normal_of_points(set->point, index, count, v, tried)) {
+                    continue;
+                }
+                const double least = least_along(set, tried);
+                if (least > most) {
+                    tact_v3_copy(n, tried);
+                    most = least;
+                }
+            }
+        }
+    }
+    return most;
+}
+
+/* Adds a point to a set; in a full one it replaces the point that is farthest along n. */
+static void add_to_working_set(struct tact_working_set *set,
+                               const struct tact_minkowski_point *next, const double n[3])
+{
+    int at = 0;
+    if (set->count < TACT_WORKING_SET) {
+        set->point[set->count++] = *next;
+        return;
+    }
+    for (int i = 1; i < TACT_WORKING_SET; i++) {
+        at = tact_v3_dot(n, set->point[i].w) > tact_v3_dot(n, set->point[at].w) ? i : at;
+    }
+    set->point[at] = *next;
+}
+
+void tact_raise_distance_bound(struct tact_core_pair *pair, struct tact_working_set *set,
+                               const double *v, struct tact_nearest_points *out)
+{
+    for (int step = 0; step < MOST_RAISED; step++) {
+        struct tact_minkowski_point low;
+        double n[3] = {0.0, 0.0, 0.0};
+        const double most = find_best_normal_of_set(set, v, n);
+        if (!(most > -INFINITY)) {
+            return;
+        }
+        const double bound = distance_bound_along(pair, n, &low);
+        if (bound > out->bound) {
+            out->bound = bound;
+            tact_v3_copy(out->normal, n);
+        }
+        if (bound >= most - TACT_MINKOWSKI_ROUNDING * pair->size ||
+            tact_minkowski_point_is_repeated(set->point, set->count, &low)) {
+            return;
+        }
+        add_to_working_set(set, &low, n);
     }
 }

@@ -1,0 +1,200 @@
+/* Distances by features where rounding decides: faces that are parallel within 1e-7 rad, and hulls
+ * of needles, wedges, slivers and vertices that coincide within rounding. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/convex_program.h"
+#include "support/convex_solid.h"
+
+/* A cube of 0.1 m above a box whose face is larger, equal to it or shifted by half or a whole edge,
+ * tilted by 1e-14 to 1e-6 rad. The square of their distance changes by less than rounding from one
+ * vertex of the difference to the next. Over the larger face the distance is the height of the
+ * lowest corner. */
+static void distance_of_nearly_parallel_boxes_is_exact(void **state)
+{
+    (void)state;
+    static const double gaps[5] = {0.1, 1e-2, 1e-4, 1e-6, 1e-9}, offsets[3] = {0.0, 0.05, 0.1};
+    struct solid cube = make_box_solid(0.1, 0.1, 0.1), wide = make_box_solid(0.5, 0.5, 0.1),
+                 equal = make_box_solid(0.1, 0.1, 0.1);
+    double duality = 0.0, off = 0.0;
+    const int trials = campaign_trial_count(20000, 1000000);
+    for (int i = 0; i < trials; i++) {
+        const struct solid *below = i & 1 ? &equal : &wide;
+        const double tilt = pow(10.0, uniform(-14.0, -6.0)), offset = offsets[i / 2 % 3];
+        double turn[9], low;
+        tact_v3_set(cube.pose.position, offset, i & 8 ? offset : 0.0, 0.1 + gaps[i % 5]);
+        rotate_solid(&cube, tilt * uniform(-1.0, 1.0), tilt * uniform(-1.0, 1.0),
+                     i & 16 ? uniform(-3.0, 3.0) : 0.0);
+        const struct tact_separation s = find_separation_of_solids(&cube, below, NULL);
+        const double size = 0.1 + tact_v3_norm(cube.pose.position);
+        tact_quat_to_m3(turn, cube.pose.quat_wxyz);
+        low = cube.pose.position[2] - 0.05 * (fabs(turn[6]) + fabs(turn[7]) + fabs(turn[8]) + 1.0);
+        duality = fmax(duality, fabs(s.distance - s.bound) / size);
+        off = i & 1 ? off : fmax(off, fabs(s.distance - low) / size);
+        assert_true(s.exact);
+    }
+    printf("nearly parallel boxes: duality gap at most %.1e of size, distance off by %.1e\n",
+           duality, off);
+    assert_true(duality < 5e-15 && off < 5e-15);
+    free_convex_solid(&cube);
+    free_convex_solid(&wide);
+    free_convex_solid(&equal);
+}
+
+enum hull_kind { NEEDLE, WEDGE, SLIVER, DUPLICATES, GRID, PRISM, HULL_KINDS };
+static const char *const hull_names[HULL_KINDS] = {"needle",     "wedge", "sliver",
+                                                   "duplicates", "grid",  "prism"};
+
+/* Points of a hull that is 1e-6 to 1e-2 as thick as it is long, or has vertices within 1e-16 to
+ * 1e-8 of each other, or many in one plane. Returns how many. */
+static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
+{
+    static const double wedge[6][3] = {{-1.0, 0.0, -1.0}, {1.0, 0.0, -1.0}, {1.0, 0.0, 1.0},
+                                       {-1.0, 0.0, 1.0},  {-1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+    static const int counts[HULL_KINDS] = {8, 6, 8, 48, 125, 48};
+    const double thin = pow(10.0, uniform(-6.0, -2.0));
+    for (int i = 0; i < counts[kind]; i++) {
+        double *p = point[i];
+        const double angle = 2.0 * M_PI * (i / 2) / 24.0, sign = i & 1 ? 1.0 : -1.0;
+        switch (kind) {
+        case NEEDLE:
+            tact_v3_set(p, sign, (i & 2 ? 1.0 : -1.0) * thin, (i & 4 ? 1.0 : -1.0) * thin);
+            break;
+        case WEDGE:
+            tact_v3_set(p, wedge[i][0], thin * wedge[i][1], wedge[i][2]);
+            break;
+        case DUPLICATES:
+            for (int k = 0; k < 3; k++) {
+                p[k] = i < 12 ? uniform(-1.0, 1.0)
+                              : point[i % 12][k] +
+                                    pow(10.0, uniform(-16.0, -8.0)) * uniform(-1.0, 1.0);
+            }
+            break;
+        case GRID:
+            tact_v3_set(p, i % 5 / 2.0 - 1.0, i / 5 % 5 / 2.0 - 1.0, i / 25 / 2.0 - 1.0);
+            break;
+        case PRISM:
+            tact_v3_set(p, cos(angle), sin(angle), sign * 0.3);
+            break;
+        default:
+            tact_v3_set(p, uniform(-1.0, 1.0), uniform(-1.0, 1.0), thin * uniform(-1.0, 1.0));
+        }
+    }
+    return counts[kind];
+}
+
+/* A hull of a kind; of points that qhull makes no surface of, as of some that coincide, another. */
+static struct solid make_degenerate_hull(enum hull_kind kind, double size)
+{
+    static double point[125][3];
+    struct tact_error err = {.line = 0};
+    struct solid s = {.shape = {.kind = TACT_SHAPE_CONVEX}};
+    do {
+        const int count = make_degenerate_points(kind, point);
+        for (int i = 0; i < count; i++) {
+            tact_v3_scale(point[i], point[i], size);
+        }
+        tact_mesh_hull(point[0], (size_t)count, &s.mesh, &err);
+    } while (!s.mesh);
+    s.shape.mesh = s.mesh;
+    create_solid_core(&s);
+    return s;
+}
+
+/* Worst deviations of the results of one kind, relative to the size of the pair: from the gap along
+ * the normal, of a depth from the least over all faces of A - B, of a search from the last result
+ * from one without. */
+struct deviations {
+    double width, depth, warm;
+};
+
+static void check_degenerate_pair(const struct solid *a, const struct solid *b, double *kept,
+                                  struct deviations *worst)
+{
+    struct reference_hull own[2] = {make_reference_hull(a->mesh), make_reference_hull(b->mesh)},
+                          placed[2] = {make_reference_hull(a->mesh), make_reference_hull(b->mesh)};
+    const struct tact_separation s = find_separation_of_solids(a, b, NULL),
+                                 warm = find_separation_of_solids(a, b, kept);
+    const double size = a->core->size + b->core->size;
+    place_reference_hull(&own[0], &a->pose, a->pose.position, &placed[0]);
+    place_reference_hull(&own[1], &b->pose, a->pose.position, &placed[1]);
+    const double width = gap_of_hulls_along(&placed[0], &placed[1], s.normal);
+    worst->width = fmax(worst->width, fabs(width - s.distance) / size);
+    if (s.distance < 0.0) {
+        const double least = greatest_gap_of_hulls(&placed[0], &placed[1]);
+        worst->depth = fmax(worst->depth, (least - s.distance) / size);
+    }
+    worst->warm = fmax(worst->warm, fabs(warm.distance - s.distance) / size);
+    assert_true(s.exact && warm.exact);
+    for (int i = 0; i < 2; i++) {
+        free_reference_hull(&own[i]);
+        free_reference_hull(&placed[i]);
+    }
+}
+
+/* Places B at random, axis by axis with A, or from there within rounding of touch. */
+static void place_degenerate_pair(const struct solid *a, struct solid *b, double size, int i)
+{
+    static const double apart[3] = {0.0, 1e-12, -1e-12};
+    b->pose = random_pose(size);
+    if (i % 3 == 0) {
+        const double way = 0.5 * size;
+        b->pose.quat_wxyz[0] = 1.0;
+        memset(b->pose.quat_wxyz + 1, 0, 3 * sizeof(double));
+        for (int k = 0; k < 3; k++) {
+            b->pose.position[k] = way * round(b->pose.position[k] / way);
+        }
+    }
+    if (i & 1) {
+        const struct tact_separation s = find_separation_of_solids(a, b, NULL);
+        tact_v3_axpy(b->pose.position, s.distance + size * apart[i / 2 % 3], s.normal);
+    }
+}
+
+static void distances_of_degenerate_hulls_are_exact(void **state)
+{
+    (void)state;
+    static const double scale[3] = {1e-3, 0.05, 10.0};
+    struct deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
+    const int trials = campaign_trial_count(240, 10000);
+    for (int i = 0; i < trials; i++) {
+        const enum hull_kind kind = (enum hull_kind)(i % HULL_KINDS);
+        const double size = scale[i / HULL_KINDS % 3];
+        struct solid a = make_degenerate_hull(kind, size),
+                     b = make_degenerate_hull((enum hull_kind)uniform(0.0, HULL_KINDS),
+                                              scale[(int)uniform(0.0, 3.0)]);
+        double kept[TACT_NEAREST_STATE] = {0.0};
+        for (int k = 0; k < 12; k++) {
+            if (k & 2) {
+                random_unit_quaternion(a.pose.quat_wxyz);
+            }
+            place_degenerate_pair(&a, &b, fmax(a.core->size, b.core->size), k);
+            check_degenerate_pair(&a, &b, kept, &worst[kind]);
+        }
+        free_convex_solid(&a);
+        free_convex_solid(&b);
+    }
+    for (int k = 0; k < HULL_KINDS; k++) {
+        printf("%s: off the width by %.1e of size, deeper than the least by %.1e, from the last "
+               "result by %.1e\n",
+               hull_names[k], worst[k].width, worst[k].depth, worst[k].warm);
+        const int has_duplicates = k == DUPLICATES;
+        assert_true(worst[k].width < 4e-12 && worst[k].depth < (has_duplicates ? 1e-10 : 4e-12));
+        assert_true(worst[k].warm < (has_duplicates ? 1e-8 : 4e-12));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distance_of_nearly_parallel_boxes_is_exact),
+        cmocka_unit_test(distances_of_degenerate_hulls_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
