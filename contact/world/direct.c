@@ -98,7 +98,10 @@ void tact_direct_add_contact_impulse(struct direct *d, const struct block *block
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
-        tact_6x6_add_matrix_vector(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
+        if (node->step_dof) {
+            tact_rows_apply_impulse(d->rhs + 6 * d->row[node->node], node->step_j, r,
+                                    node->step_dof);
+        }
     }
 }
 
@@ -107,7 +110,9 @@ void tact_direct_contact_velocity(const struct direct *d, const struct block *bl
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
-        tact_rows_add_velocity(u, node->j, v + 6 * d->row[node->node], node->dof);
+        if (node->step_dof) {
+            tact_rows_add_velocity(u, node->step_j, v + 6 * d->row[node->node], node->step_dof);
+        }
     }
 }
 
@@ -115,9 +120,13 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
                              int is_diagonal)
 {
     for (int k = 0; k < block->node_count; k++) {
-        int column = d->row[block->nodes[k].node];
+        const struct block_jacobian_node *of = &block->nodes[k];
         double transposed_jacobian[36], cj[36] = {0.0};
-        tact_6x6_transpose(transposed_jacobian, block->nodes[k].j);
+        if (!of->step_dof) {
+            continue;
+        }
+        const int column = d->row[of->node];
+        tact_6x6_transpose(transposed_jacobian, of->step_j);
         if (is_diagonal) {
             for (int i = 0; i < 6; i++) {
                 tact_axpy(cj + 6 * i, -c[7 * i], transposed_jacobian + 6 * i, 6);
@@ -127,39 +136,15 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
         }
         for (int i = 0; i < block->node_count; i++) {
             const struct block_jacobian_node *node = &block->nodes[i];
-            int row = d->row[node->node];
-            double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
-            tact_6x6_add_product_of_leading_block(out, 1.0, node->j, cj, node->dof, 6);
-        }
-    }
-}
-
-void tact_direct_add_joint_bound_stiffness(struct direct *d, const struct joint_bound *bound,
-                                           double stiffness, double impulse)
-{
-    for (int k = 0; k < bound->node_count; k++) {
-        const struct bound_chain *node = &bound->nodes[k];
-        int column = d->row[node->node];
-        tact_axpy(d->rhs + 6 * column, impulse, node->y, node->dof);
-        for (int i = 0; i < bound->node_count; i++) {
-            const struct bound_chain *other = &bound->nodes[i];
-            int row = d->row[other->node];
-            double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
-            for (int m = 0; m < other->dof; m++) {
-                tact_axpy(out + 6 * m, stiffness * other->y[m], node->y, node->dof);
+            if (node->step_dof) {
+                const int row = d->row[node->node];
+                double *out =
+                    i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
+                tact_6x6_add_product_of_leading_block(out, 1.0, node->step_j, cj, node->step_dof,
+                                                      6);
             }
         }
     }
-}
-
-double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *bound)
-{
-    double sum = 0.0;
-    for (int k = 0; k < bound->node_count; k++) {
-        const struct bound_chain *node = &bound->nodes[k];
-        sum += tact_dot(node->y, d->rhs + 6 * d->row[node->node], node->dof);
-    }
-    return sum;
 }
 
 /* Eliminates row k: subtracts L_ik U_kj for all pairs of its entries. */

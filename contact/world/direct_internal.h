@@ -1,12 +1,11 @@
 /*
  * Elimination of the contacts of an island, which leaves a system for its nodes: free bodies, and
  * chains of joints of hands. Each contact responds to a change of its nodes' velocities by dr = a +
- * C J dv. With it, M dv = f + J^T dr becomes (M - J^T C J) dv = f + J^T a, with six unknowns a
- * node; the bounds of joints (joint_bounds_internal.h) likewise, with one row y in place of J. The
- * matrix is sparse: a node has entries with the nodes that share a contact with it and with those
- * that fill-in adds, which a good order of elimination (direct_order.c) keeps few. M of a chain is
- * the identity; its unknowns without a joint stay 0. All functions are real-time safe, except those
- * that create and destroy.
+ * C J dv. With it, M dv = f + J^T dr becomes (M - J^T C J) dv = f + J^T a, with at most six
+ * unknowns a node: joints whose bounds prescribe their rates are none (locked_joints.c). The matrix
+ * is sparse: a node has entries with the nodes that share a contact with it and with those that
+ * fill-in adds, which a good order of elimination (direct_order.c) keeps few. M of a chain is the
+ * identity. All functions are real-time safe, except those that create and destroy.
  */
 #ifndef TACT_CONTACT_DIRECT_INTERNAL_H
 #define TACT_CONTACT_DIRECT_INTERNAL_H
@@ -18,7 +17,6 @@
     48 /* capacity for off-diagonal 6 x 6 entries of the sparse matrix, per node */
 
 struct block;
-struct joint_bound;
 struct tact_body;
 struct island;
 struct tact_world;
@@ -35,7 +33,7 @@ struct direct {
     int *place;                   /* position of each node in the order of elimination */
     int *row;                     /* position of each node of the world in that order */
     int *order;                   /* nodes of an island, in the order of elimination */
-    int *dof;                     /* unknowns in use of each node of the world; the others stay 0 */
+    int *dof;                     /* unknowns in use of each node of the world */
     /* index of each row's first entry right of the diagonal; entries are not sorted */
     size_t *start;
     int *column;   /* column of each off-diagonal matrix entry */
@@ -66,10 +64,6 @@ void tact_direct_set_mass_matrices(struct direct *d);
 void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
                              int is_diagonal);
 
-/* Adds y y^T `stiffness` of a bound of a joint to the matrix, and y `impulse` to the right side. */
-void tact_direct_add_joint_bound_stiffness(struct direct *d, const struct joint_bound *bound,
-                                           double stiffness, double impulse);
-
 /* Adds J^T r of a contact to the right side. */
 void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r);
 
@@ -82,8 +76,5 @@ void tact_direct_back_substitute(struct direct *d);
  * row. */
 void tact_direct_contact_velocity(const struct direct *d, const struct block *block,
                                   const double *v, double *u);
-
-/* The change y v of the rate of the joint that a bound limits, with v the solution. */
-double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *bound);
 
 #endif

@@ -54,8 +54,10 @@ static void list_island_nodes(struct tact_world *world, const struct island *isl
         int owner = island->owners.at[i], hand = owner - world->body_count;
         int first = hand < 0 ? owner : world->hands[hand].node;
         int count = hand < 0 ? 1 : world->hands[hand].hand->chain_count;
-        for (int k = 0; k < count; k++) {
-            d->list[d->rows++] = first + k;
+        for (int k = first; k < first + count; k++) {
+            if (d->dof[k]) {
+                d->list[d->rows++] = k;
+            }
         }
     }
 }
@@ -68,8 +70,8 @@ static void mark_nodes_as_neighbours(struct direct *d, int node, int other)
     }
 }
 
-/* Finds the neighbours of each listed node, those with which it shares a contact or the bound of a
- * joint. Nodes are identified by their positions in the list. */
+/* Finds the neighbours of each listed node, those with which it shares a contact. Nodes are
+ * identified by their positions in the list. */
 static void find_node_neighbours(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
@@ -82,15 +84,11 @@ static void find_node_neighbours(struct tact_world *world, const struct island *
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < block->node_count * block->node_count; k++) {
-            mark_nodes_as_neighbours(d, block->nodes[k / block->node_count].node,
-                                     block->nodes[k % block->node_count].node);
-        }
-    }
-    for (int i = 0; i < island->bounds.count; i++) {
-        const struct joint_bound *bound = &world->bounds.list[island->bounds.at[i]];
-        for (int k = 0; k < bound->node_count * bound->node_count; k++) {
-            mark_nodes_as_neighbours(d, bound->nodes[k / bound->node_count].node,
-                                     bound->nodes[k % bound->node_count].node);
+            const struct block_jacobian_node *node = &block->nodes[k / block->node_count],
+                                             *other = &block->nodes[k % block->node_count];
+            if (node->step_dof && other->step_dof) {
+                mark_nodes_as_neighbours(d, node->node, other->node);
+            }
         }
     }
     for (int i = 0; i < n; i++) {

@@ -15,7 +15,7 @@ static double contact_impulse_work(const struct tact_world *world, const struct 
     return work;
 }
 
-static double work_of_island_contacts(const struct tact_world *world, const struct island *island)
+static double work_of_island_contacts(struct tact_world *world, const struct island *island)
 {
     double work = tact_constraints_impulse_work(world, island) +
                   tact_joint_bounds_impulse_work(world, island);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "contact/limits.h"
 #include "contact/world/body.h"
+#include "contact/linear.h"
 #include "contact/world/hand_internal.h"
 
 #define MAX_DRIVE_LIMIT_PASSES                                                                     \
@@ -78,28 +79,55 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
     const int has_mimics_or_tendons = tact_hand_has_mimics_or_tendons(links, count);
     hand->links = calloc(n, sizeof *hand->links);
     hand->numbers =
-        calloc(n * n * (size_t)(2 + has_mimics_or_tendons) + n * (14 + TACT_UNKNOWNS_PER_NODE),
+        calloc(n * n * (size_t)(4 + has_mimics_or_tendons) + n * (17 + 2 * TACT_UNKNOWNS_PER_NODE),
                sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
-    hand->up = calloc(n, sizeof *hand->up);
-    if (!hand->links || !hand->numbers || !hand->rows || !hand->up) {
+    hand->integers = calloc(n * (7 + TACT_UNKNOWNS_PER_NODE), sizeof *hand->integers);
+    if (!hand->links || !hand->numbers || !hand->rows || !hand->integers) {
         return -ENOMEM;
     }
     hand->count = count;
     hand->has_mimics_or_tendons = has_mimics_or_tendons;
-    hand->mass = hand->numbers;
-    hand->factor = hand->mass + n * n;
-    hand->coordinate_mass = has_mimics_or_tendons ? hand->factor + n * n : hand->mass;
-    double *next = hand->factor + n * n * (size_t)(1 + has_mimics_or_tendons);
-    double **array_pointers_of_hand[15] = {
-        &hand->state.q,           &hand->state.v,      &hand->state.target,
-        &hand->state.target_rate, &hand->state.torque, &hand->state.saturated,
-        &hand->state.reaction,    &hand->state.stop,   &hand->bias_torques,
-        &hand->velocity,          &hand->rhs,          &hand->scratch,
-        &hand->inverse,           &hand->drive_gains,  &hand->w};
-    for (int i = 0; i < 15; i++) {
-        *array_pointers_of_hand[i] = next;
-        next += n;
+    double *next = hand->numbers, **matrices[5] = {&hand->mass, &hand->matrix, &hand->whole.entry,
+                                                   &hand->unlocked.entry, &hand->coordinate_mass};
+    for (int i = 0; i < 4 + has_mimics_or_tendons; i++) {
+        *matrices[i] = next;
+        next += n * n;
+    }
+    hand->coordinate_mass = has_mimics_or_tendons ? hand->coordinate_mass : hand->mass;
+    double **vectors[19] = {&hand->state.q,
+                            &hand->state.v,
+                            &hand->state.target,
+                            &hand->state.target_rate,
+                            &hand->state.torque,
+                            &hand->state.saturated,
+                            &hand->state.reaction,
+                            &hand->state.stop,
+                            &hand->bias_torques,
+                            &hand->velocity,
+                            &hand->rhs,
+                            &hand->scratch,
+                            &hand->whole.inverse,
+                            &hand->unlocked.inverse,
+                            &hand->drive_gains,
+                            &hand->momentum,
+                            &hand->last_momentum,
+                            &hand->w,
+                            &hand->rate_change};
+    for (int i = 0; i < 19; i++) {
+        *vectors[i] = next;
+        next += i < 17 ? n : TACT_UNKNOWNS_PER_NODE * n;
+    }
+    int **lists[8] = {
+        &hand->parent,      &hand->up,     &hand->whole.list,    &hand->unlocked.list,
+        &hand->unlocked.up, &hand->locked, &hand->unlocked_slot, &hand->coordinate_of_slot};
+    for (size_t i = 0; i < 8; i++) {
+        *lists[i] = hand->integers + i * n;
+    }
+    hand->whole.up = hand->up;
+    hand->whole.count = count;
+    for (int i = 0; i < count; i++) {
+        hand->whole.list[i] = i;
     }
     return 0;
 }
@@ -152,7 +180,7 @@ void tact_hand_destroy(struct tact_hand *hand)
         free(hand->links);
         free(hand->tendon_terms);
         free(hand->numbers);
-        free(hand->up);
+        free(hand->integers);
         free(hand->rows);
         free(hand);
     }
@@ -334,29 +362,33 @@ static int mark_drives_at_torque_limit(struct tact_hand *hand, double h)
     return found;
 }
 
-/* Sets rhs to the momentum M v less h times the bias torque. */
+/* out = M x for joint rates x: a joint is coupled to those above it in the tree of links. */
+static void multiply_by_mass(const struct tact_hand *hand, const double *x, double *out)
+{
+    for (int i = 0; i < hand->count; i++) {
+        const double *row = hand->mass + i * hand->count;
+        double sum = row[i] * x[i];
+        for (int j = hand->parent[i]; j >= 0; j = hand->parent[j]) {
+            sum += row[j] * x[j];
+            out[j] += row[j] * x[i];
+        }
+        out[i] = sum;
+    }
+}
+
+/* Sets rhs to the momentum M v of the rates before the tick less h times the bias torque. */
 static void set_momentum_after_bias(struct tact_hand *hand, double h)
 {
-    const int n = hand->count;
-    for (int i = 0; i < n; i++) {
-        hand->rhs[i] = -h * hand->bias_torques[i];
-        for (int j = 0; j < n; j++) {
-            hand->rhs[i] += hand->mass[i * n + j] * hand->state.v[j];
-        }
+    for (int i = 0; i < hand->count; i++) {
+        hand->rhs[i] = hand->last_momentum[i] - h * hand->bias_torques[i];
     }
 }
 
 /* Twice the kinetic energy at joint rates. */
-static double twice_kinetic_energy(const struct tact_hand *hand, const double *rates)
+static double twice_kinetic_energy(struct tact_hand *hand, const double *rates)
 {
-    const int n = hand->count;
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            sum += rates[i] * hand->mass[i * n + j] * rates[j];
-        }
-    }
-    return sum;
+    multiply_by_mass(hand, rates, hand->momentum);
+    return tact_dot(rates, hand->momentum, hand->count);
 }
 
 /* Joint rates belong to the middle of a tick, and Coriolis and centrifugal torques to the time
@@ -373,7 +405,7 @@ static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const
     if (impulse) {
         solve_joint_rates(hand, h, NULL);
         const double predicted_energy = twice_kinetic_energy(hand, hand->scratch),
-                     known_energy = twice_kinetic_energy(hand, hand->state.v) +
+                     known_energy = tact_dot(hand->state.v, hand->last_momentum, hand->count) +
                                     twice_kinetic_energy(hand, hand->velocity);
         if (!(predicted_energy <= MAX_PREDICTED_ENERGY_RATIO * known_energy)) {
             hand->has_bias_at_last_rates = 1;
@@ -411,6 +443,7 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     tact_hand_mass_matrix(hand, hand->mass);
     tact_hand_compute_coordinate_mass(hand);
     tact_hand_compute_bias_torques(hand, gravity, hand->bias_torques);
+    multiply_by_mass(hand, hand->state.v, hand->last_momentum);
     set_momentum_after_bias(hand, h);
     memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
     if (hand->has_moving_base) {

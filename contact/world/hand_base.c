@@ -147,7 +147,7 @@ void tact_hand_base_add_drives(struct tact_hand *hand)
     for (int i = 0; i < TACT_HAND_BASE; i++) {
         const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
         for (int j = i / 3 * 3; axes && j < i; j++) {
-            hand->factor[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
+            hand->matrix[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
         }
     }
 }

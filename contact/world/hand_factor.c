@@ -18,58 +18,105 @@ static int parent_coordinate(const struct tact_hand *hand, int coordinate)
 }
 
 /* Subtracts the outer product of row k of L, once scaled, from the rows of its ancestors. */
-static void eliminate_coordinate(struct tact_hand *hand, int k)
+static void eliminate_coordinate(const struct tree_factor *f, int n, int k)
 {
-    const double *row = hand->factor + (size_t)k * (size_t)hand->count;
-    for (int i = parent_coordinate(hand, k); i >= 0; i = parent_coordinate(hand, i)) {
-        double *other = hand->factor + (size_t)i * (size_t)hand->count;
-        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
+    const double *row = f->entry + k * n;
+    for (int i = f->up[k]; i >= 0; i = f->up[i]) {
+        double *other = f->entry + i * n;
+        for (int j = i; j >= 0; j = f->up[j]) {
             other[j] -= row[i] * row[j];
         }
     }
 }
 
-int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
+/* Replaces the entries of a matrix by those of its factor. -EDOM where it is not positive definite.
+ */
+static int factor_tree(const struct tree_factor *f, int n)
 {
-    int n = hand->count;
-    for (int i = 0; i < n; i++) {
-        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
-            hand->factor[i * n + j] = hand->coordinate_mass[i * n + j];
-        }
-        hand->factor[i * n + i] += diagonal[i];
-    }
-    tact_hand_base_add_drives(hand);
-    tact_hand_add_tendon_drives(hand);
-    for (int k = n - 1; k >= 0; k--) {
-        double *row = hand->factor + (size_t)k * (size_t)n;
+    for (int m = f->count - 1; m >= 0; m--) {
+        const int k = f->list[m];
+        double *row = f->entry + k * n;
         if (!(row[k] > 0.0 && isfinite(row[k]))) {
             return -EDOM;
         }
-        hand->inverse[k] = 1.0 / sqrt(row[k]);
-        for (int j = k; j >= 0; j = parent_coordinate(hand, j)) {
-            row[j] *= hand->inverse[k];
+        f->inverse[k] = 1.0 / sqrt(row[k]);
+        for (int j = k; j >= 0; j = f->up[j]) {
+            row[j] *= f->inverse[k];
         }
-        eliminate_coordinate(hand, k);
+        eliminate_coordinate(f, n, k);
     }
     return 0;
 }
 
+int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
+{
+    const int n = hand->count;
+    for (int i = 0; i < n; i++) {
+        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
+            hand->matrix[i * n + j] = hand->coordinate_mass[i * n + j];
+        }
+        hand->matrix[i * n + i] += diagonal[i];
+    }
+    tact_hand_base_add_drives(hand);
+    tact_hand_add_tendon_drives(hand);
+    hand->is_unlocked_factored = 0;
+    memcpy(hand->whole.entry, hand->matrix, (size_t)n * (size_t)n * sizeof *hand->matrix);
+    return factor_tree(&hand->whole, n);
+}
+
+int tact_hand_factor_unlocked(struct tact_hand *hand)
+{
+    const struct tree_factor *f = &hand->unlocked;
+    const int n = hand->count;
+    hand->unlocked.count = 0;
+    for (int i = 0; i < n; i++) {
+        const int up = hand->up[i];
+        f->up[i] = up < 0 || !hand->locked[up] ? up : f->up[up];
+        if (!hand->locked[i]) {
+            f->list[hand->unlocked.count++] = i;
+        }
+        for (int j = i; j >= 0 && !hand->locked[i]; j = f->up[j]) {
+            f->entry[i * n + j] = hand->matrix[i * n + j];
+        }
+    }
+    return factor_tree(f, n);
+}
+
+void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x, double *product)
+{
+    const int n = hand->count;
+    for (int i = 0; i < n; i++) {
+        const double *row = hand->matrix + i * n;
+        double sum = row[i] * x[i];
+        for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
+            sum += row[j] * x[j];
+            product[j] += row[j] * x[i];
+        }
+        product[i] = sum;
+    }
+}
+
 /* Applies row i of L^-T to a vector: scales entry i, and subtracts its multiples from the entries
  * of the coordinates above i in the tree. */
-static void apply_transposed_factor_row(const struct tact_hand *hand, int i, double *x)
+static void apply_transposed_factor_row(const struct tree_factor *f, int n, int i, double *x)
 {
-    const double *row = hand->factor + (size_t)i * (size_t)hand->count;
-    x[i] *= hand->inverse[i];
-    for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
+    const double *row = f->entry + i * n;
+    x[i] *= f->inverse[i];
+    for (int j = f->up[i]; j >= 0; j = f->up[j]) {
         x[j] -= row[j] * x[i];
+    }
+}
+
+void tact_tree_apply_inverse_transpose(const struct tree_factor *f, int n, double *x)
+{
+    for (int m = f->count - 1; m >= 0; m--) {
+        apply_transposed_factor_row(f, n, f->list[m], x);
     }
 }
 
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
-    for (int i = hand->count - 1; i >= 0; i--) {
-        apply_transposed_factor_row(hand, i, x);
-    }
+    tact_tree_apply_inverse_transpose(&hand->whole, hand->count, x);
 }
 
 void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x)
@@ -77,33 +124,39 @@ void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint
     memset(x, 0, (size_t)hand->count * sizeof *x);
     x[joint] = 1.0;
     for (int i = joint; i >= 0; i = parent_coordinate(hand, i)) {
-        apply_transposed_factor_row(hand, i, x);
+        apply_transposed_factor_row(&hand->whole, hand->count, i, x);
+    }
+}
+
+void tact_tree_apply_inverse(const struct tree_factor *f, int n, double *x)
+{
+    for (int m = 0; m < f->count; m++) {
+        const int i = f->list[m];
+        const double *row = f->entry + i * n;
+        for (int j = f->up[i]; j >= 0; j = f->up[j]) {
+            x[i] -= row[j] * x[j];
+        }
+        x[i] *= f->inverse[i];
     }
 }
 
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
-    for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->factor + (size_t)i * (size_t)hand->count;
-        for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
-            x[i] -= row[j] * x[j];
-        }
-        x[i] *= hand->inverse[i];
-    }
+    tact_tree_apply_inverse(&hand->whole, hand->count, x);
 }
 
 void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x)
 {
     tact_row2 *pairs = (tact_row2 *)x;
     for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->factor + (size_t)i * (size_t)hand->count;
+        const double *row = hand->whole.entry + (size_t)i * (size_t)hand->count;
         tact_row2 a = pairs[2 * i], b = pairs[2 * i + 1];
         for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
             a -= row[j] * pairs[2 * j];
             b -= row[j] * pairs[2 * j + 1];
         }
-        pairs[2 * i] = a * hand->inverse[i];
-        pairs[2 * i + 1] = b * hand->inverse[i];
+        pairs[2 * i] = a * hand->whole.inverse[i];
+        pairs[2 * i + 1] = b * hand->whole.inverse[i];
     }
 }
 
@@ -118,21 +171,28 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
     }
 }
 
-void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows)
+void tact_tree_apply_inverse_transpose_to_rows(const struct tree_factor *f, int n,
+                                               double *const *rows)
 {
-    for (int i = hand->count - 1; i >= 0; i--) {
-        const double *l = hand->factor + (size_t)i * (size_t)hand->count;
+    for (int m = f->count - 1; m >= 0; m--) {
+        const int i = f->list[m];
+        const double *l = f->entry + i * n;
         tact_row2 *row = (tact_row2 *)rows[i];
         for (int k = 0; k < 3 && row; k++) {
-            row[k] *= hand->inverse[i];
+            row[k] *= f->inverse[i];
         }
-        for (int j = parent_coordinate(hand, i); j >= 0 && row; j = parent_coordinate(hand, j)) {
+        for (int j = f->up[i]; j >= 0 && row; j = f->up[j]) {
             tact_row2 *other = (tact_row2 *)rows[j];
             for (int k = 0; k < 3; k++) {
                 other[k] -= l[j] * row[k];
             }
         }
     }
+}
+
+void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows)
+{
+    tact_tree_apply_inverse_transpose_to_rows(&hand->whole, hand->count, rows);
 }
 
 void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
@@ -143,7 +203,7 @@ void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
             tact_hand_is_independent_joint(hand, i) ? w[hand->links[i].slot] : 0.0;
     }
     for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->factor + (size_t)i * (size_t)hand->count;
+        const double *row = hand->whole.entry + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
         for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
             sum += row[j] * unfactored_rates[j];
@@ -195,5 +255,6 @@ void tact_hand_divide_into_chains(struct tact_hand *hand)
             after = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
         }
         link->slot = after;
+        hand->coordinate_of_slot[after] = i;
     }
 }

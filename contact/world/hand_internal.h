@@ -46,12 +46,24 @@ struct link {
                */
 };
 
+/* Factor L of the matrix of all coordinates of a hand, or of some: of n x n, row-major, lower. */
+struct tree_factor {
+    int count;       /* number of coordinates that it is of */
+    int *list;       /* these, ascending */
+    int *up;         /* of each coordinate: the next of these above it in the tree, or -1 */
+    double *entry;   /* L; 0 off the tree's pattern */
+    double *inverse; /* inverses of the diagonal entries */
+};
+
 struct tact_hand {
     int count;
     struct tact_pose base;
     struct link *links;
+    int *integers; /* one allocation that holds all the arrays of integers below */
+    int *parent;   /* of each link, as links[].def.parent, apart from the links as `up` */
     int *up; /* of each coordinate: its parent in the tree of coordinates, or -1; apart from the
                 links, as most loops over the tree read nothing else of these */
+    int *coordinate_of_slot; /* coordinate of each slot of w */
     struct tact_hand_state state;
     double *numbers;         /* one allocation that holds all the arrays of numbers below */
     double *mass;            /* n x n, joint-space inertia */
@@ -59,12 +71,23 @@ struct tact_hand {
                         tied, `mass` itself */
     double *drive_gains; /* implicit gain h D + h^2 K of the drives on a coordinate that are not at
                            their limits */
-    double *factor;  /* L, row-major, lower: L^T L = M + h D + h^2 K of the coordinates; 0 off the
-                        tree's pattern */
-    double *inverse; /* inverses of the diagonal entries of the factor L */
+    double *matrix;      /* M + h D + h^2 K of the coordinates, n x n, lower half; 0 off the tree's
+                            pattern */
+    struct tree_factor whole; /* L^T L = `matrix` */
+    /* Coordinates whose rates a step of Newton's method prescribes, 1, and the factor of the part
+     * of the matrix of the others; 1 also of joints that are no coordinate. */
+    int *locked;
+    struct tree_factor unlocked;
+    int has_locked; /* 1: a bound prescribes the rate of a joint */
+    int *
+        unlocked_slot; /* as links[].slot, among the coordinates of the chain that are not locked */
+    int is_unlocked_factored; /* 1: `unlocked` belongs to `locked` and to this tick's matrix */
+    double *rate_change;  /* change of the rate of each locked coordinate in the step, by slot */
+    double *momentum;     /* scratch: products with a mass matrix */
     double *bias_torques; /* bias torques of the joints: Coriolis, centrifugal and gravity */
     double *velocity;     /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
+    double *last_momentum; /* M times the joint rates before the tick */
     double *scratch;
     /* 1: the bias torques of this tick are those at the rates before it */
     int has_bias_at_last_rates;
@@ -173,6 +196,19 @@ void tact_hand_apply_mimic_laws(struct tact_hand *hand);
 /* Length (or rate) of what the drive of joint i acts on, its joint or a tendon, from the values (or
  * rates) of the joints. */
 double tact_hand_drive_length_or_rate(const struct tact_hand *hand, int i, const double *joints);
+
+/* Factors the part of the matrix of the coordinates that are not locked. 0, or -EDOM where it is
+ * not positive definite. */
+int tact_hand_factor_unlocked(struct tact_hand *hand);
+
+/* Momentum of rates x of the coordinates, the product of `matrix` and x. */
+void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x, double *product);
+
+/* L^-T x, L^-1 x and, for six columns stored side by side, L^-T x of a factor; rows: as below. */
+void tact_tree_apply_inverse_transpose(const struct tree_factor *f, int n, double *x);
+void tact_tree_apply_inverse(const struct tree_factor *f, int n, double *x);
+void tact_tree_apply_inverse_transpose_to_rows(const struct tree_factor *f, int n,
+                                               double *const *rows);
 
 /* Factors the matrix of the coordinates plus a diagonal. -EDOM where it is not positive definite.
  */

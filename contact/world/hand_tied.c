@@ -218,7 +218,7 @@ int tact_hand_set_up_coordinates(struct tact_hand *hand)
         struct link *link = &hand->links[i];
         link->coordinate = link->deepest = i;
         link->ratio = 1.0;
-        hand->up[i] = link->def.parent;
+        hand->up[i] = hand->parent[i] = link->def.parent;
     }
     if (!hand->has_mimics_or_tendons) {
         return 0;
@@ -264,7 +264,7 @@ void tact_hand_add_tendon_drives(struct tact_hand *hand)
             }
             const double added_stiffness = hand->links[i].tendon_drive_gain * a->coefficient *
                                            of_a->ratio * b->coefficient * of_b->ratio;
-            hand->factor[of_a->coordinate * hand->count + of_b->coordinate] += added_stiffness;
+            hand->matrix[of_a->coordinate * hand->count + of_b->coordinate] += added_stiffness;
             hand->drive_gains[of_a->coordinate] +=
                 of_a->coordinate == of_b->coordinate ? added_stiffness : 0.0;
         }

@@ -32,8 +32,10 @@ struct island_search {
                                  tried, or did not succeed */
     int spring_anchor_state;  /* 1: the solver's springs are anchored at impulses of this search, by
                       tact_springs_anchor_at_impulses(); -1: they must not be anchored again */
-    int are_newton_steps_damped;    /* 1: Newton's steps are damped, as most contacts have anchored
-                                       springs */
+    int are_newton_steps_damped; /* 1: Newton's steps are damped, as most contacts have anchored
+                                    springs */
+    int keeps_joint_bounds; /* 1: this sweep leaves the impulses of joint bounds that are far from a
+                               solution to the step of Newton's method after it */
     double least_absolute_residual; /* smallest absolute residual of the search, as a relative one
                                        is misleading where impulses are huge */
     double relative_residual_at_least_absolute; /* relative residual at the island's impulses with

@@ -48,16 +48,18 @@ static struct block_jacobian_node *find_block_node(const struct block *block, in
 
 /* Adds a node with at least so many unknowns to a contact's block, unless the block has it already.
  */
-static void add_block_node(struct block *block, int node, double *v, int dof)
+static struct block_jacobian_node *add_block_node(struct block *block, int node, double *v, int dof)
 {
     struct block_jacobian_node *out = find_block_node(block, node);
     if (!out) {
         out = &block->nodes[block->node_count++];
         out->dof = 0;
+        out->rows = NULL;
     }
     out->node = node;
     out->v = v;
     out->dof = dof > out->dof ? dof : out->dof;
+    return out;
 }
 
 /* Adds the nodes of a body, or of a hand's link the chains of the coordinates that move it. */
@@ -70,9 +72,13 @@ static void add_owner_nodes(struct tact_world *world, struct block *block, struc
         const struct world_hand *h = &world->hands[owner.index];
         for (int i = h->hand->links[owner.link].deepest; i >= 0; i = h->hand->up[i]) {
             int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_UNKNOWNS_PER_NODE;
-            add_block_node(block, h->node + chain_of_link,
-                           h->hand->w + TACT_UNKNOWNS_PER_NODE * chain_of_link,
-                           slot % TACT_UNKNOWNS_PER_NODE + 1);
+            const int at = TACT_UNKNOWNS_PER_NODE * chain_of_link;
+            struct block_jacobian_node *node =
+                add_block_node(block, h->node + chain_of_link, h->hand->w + at, slot - at + 1);
+            if (world->bounds.hands[owner.index].count) {
+                node->rows = world->joint_rows + (node - world->block_nodes);
+                node->rows->rate_change = h->hand->rate_change + at;
+            }
         }
     }
 }
@@ -216,6 +222,14 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     double *s = block->local.s;
     int body = block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY;
     memset(s, 0, sizeof block->local.s);
+    for (int k = 0; k < block->node_count; k++) {
+        struct block_jacobian_node *node = &block->nodes[k];
+        node->step_j = node->j;
+        node->step_dof = node->dof;
+        if (node->rows) {
+            memcpy(node->rows->j, node->j, sizeof node->j);
+        }
+    }
     block->joint_mobility_along_normal = 0.0;
     for (int k = 0; k < 2; k++) {
         const struct world_hand *hand = tact_block_hand_on_side(world, block, k);

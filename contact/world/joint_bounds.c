@@ -13,38 +13,22 @@
 
 #define JOINT_VALUE_ROUNDING 1e-15 /* rounding error of a joint value, relative to its size */
 
+/* Sum of squares of the changes of a hand's impulses, over that of the impulses, up to which the
+ * first sweep solves them: a grip comes to rest. */
+#define MAX_SOLVED_BOUND_ERROR 1e-12
+
 static int has_stops_or_friction(const struct tact_link_def *def)
 {
     return def->lower < def->upper || def->friction > 0.0;
 }
 
-/* Lists the chains that contain a coordinate and the coordinates above it in the tree; returns
- * their number. */
-static int list_chains_to_base(const struct world_hand *hand, int joint, struct bound_chain *nodes)
-{
-    int count = 0;
-    for (int i = joint; i >= 0; i = hand->hand->up[i]) {
-        int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_UNKNOWNS_PER_NODE;
-        if (count == 0 || nodes[count - 1].node != node) {
-            nodes[count++] = (struct bound_chain){
-                .node = node,
-                .dof = slot % TACT_UNKNOWNS_PER_NODE + 1,
-                .w = hand->hand->w + slot / TACT_UNKNOWNS_PER_NODE * TACT_UNKNOWNS_PER_NODE};
-        }
-    }
-    return count;
-}
-
-static void add_hand_bounds(struct tact_world *world, int hand, struct bound_chain **next)
+static void add_hand_bounds(struct tact_world *world, int hand)
 {
     struct joint_bounds *bounds = &world->bounds;
     const struct world_hand *of = &world->hands[hand];
     for (int i = 0; i < of->hand->count; i++) {
         if (has_stops_or_friction(&of->hand->links[i].def)) {
-            struct joint_bound *b = &bounds->list[bounds->count++];
-            *b = (struct joint_bound){.hand = hand, .joint = i, .nodes = *next};
-            b->node_count = list_chains_to_base(of, i, *next);
-            *next += b->node_count;
+            bounds->list[bounds->count++] = (struct joint_bound){.hand = hand, .joint = i};
         }
     }
 }
@@ -91,19 +75,17 @@ int tact_joint_bounds_create(struct tact_world *world)
         most_joints = joints > most_joints ? joints : most_joints;
     }
     bounds->list = calloc(count + 1, sizeof *bounds->list);
-    bounds->nodes = calloc(count * (size_t)world->max_nodes + 1, sizeof *bounds->nodes);
     bounds->numbers = calloc(mobility_entry_count + most * (most + 4) + 4 * most_joints + 1,
                              sizeof *bounds->numbers);
     bounds->free = calloc(most + 1, sizeof *bounds->free);
     bounds->factored_free_bounds = calloc(most + 1, sizeof *bounds->factored_free_bounds);
-    if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free ||
+    if (!bounds->hands || !bounds->list || !bounds->numbers || !bounds->free ||
         !bounds->factored_free_bounds) {
         return -ENOMEM;
     }
     assign_joint_bound_arrays(world, most);
-    struct bound_chain *next = bounds->nodes;
     for (int i = 0; i < world->hand_count; i++) {
-        add_hand_bounds(world, i, &next);
+        add_hand_bounds(world, i);
     }
     return 0;
 }
@@ -111,7 +93,6 @@ int tact_joint_bounds_create(struct tact_world *world)
 void tact_joint_bounds_destroy(struct joint_bounds *bounds)
 {
     free(bounds->list);
-    free(bounds->nodes);
     free(bounds->hands);
     free(bounds->numbers);
     free(bounds->free);
@@ -134,37 +115,22 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
     }
 }
 
-/* Computes for a joint bound its vector y, and writes it to one of four columns side by side. */
-static void assemble_joint_bound_chains(struct tact_world *world, struct joint_bound *b,
-                                        double *column)
-{
-    struct tact_hand *hand = hand_of_joint_bound(world, b);
-    const struct link *link = &hand->links[b->joint];
-    double *x = hand->scratch;
-    tact_hand_inverse_transpose_of_unit(hand, b->joint, x);
-    int k = 0;
-    for (int i = b->joint; i >= 0; i = hand->up[i]) {
-        int slot = hand->links[i].slot;
-        k += world->hands[b->hand].node + slot / TACT_UNKNOWNS_PER_NODE != b->nodes[k].node;
-        b->nodes[k].y[slot % TACT_UNKNOWNS_PER_NODE] = x[i];
-        column[4 * i] = x[i];
-    }
-    double mass = hand->coordinate_mass[b->joint * hand->count + b->joint];
-    b->torque_scale = link->is_rotational ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
-}
-
-/* Computes for up to four joint bounds of a hand, from the first on, their vectors y and rows of A:
- * together, as each walks the whole tree of the hand's coordinates. */
+/* Computes for up to four joint bounds of a hand, from the first on, their rows of A: together, as
+ * each walks the whole tree of the hand's coordinates. */
 static void assemble_four_joint_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
                                        int first)
 {
-    struct joint_bound *list = world->bounds.list + of->first;
+    const struct joint_bound *list = world->bounds.list + of->first;
     const struct tact_hand *hand = hand_of_joint_bound(world, list);
-    double *x = world->bounds.four;
+    double *x = world->bounds.four, *unit = hand->scratch;
     const int count = of->count - first < 4 ? of->count - first : 4;
     memset(x, 0, 4 * (size_t)hand->count * sizeof *x);
     for (int k = 0; k < count; k++) {
-        assemble_joint_bound_chains(world, &list[first + k], x + k);
+        const int joint = list[first + k].joint;
+        tact_hand_inverse_transpose_of_unit(hand, joint, unit);
+        for (int i = joint; i >= 0; i = hand->up[i]) {
+            x[4 * i + k] = unit[i];
+        }
     }
     tact_hand_apply_inverse_factor_to_four(hand, x);
     for (int k = 0; k < count; k++) {
@@ -173,6 +139,16 @@ static void assemble_four_joint_bounds(struct tact_world *world, const struct ha
             row[i] = x[4 * list[i].joint + k];
         }
     }
+}
+
+/* Computes the matrix A of a hand's bounds, unless it is that of this tick. Most ticks of a grip
+ * do without, as steps of Newton's method find the impulses of its bounds. */
+static void assemble_mobility_matrix(struct tact_world *world, struct hand_joint_bounds *of)
+{
+    for (int k = 0; k < of->count && !of->is_assembled; k += 4) {
+        assemble_four_joint_bounds(world, of, k);
+    }
+    of->is_assembled = 1;
 }
 
 /* Sets the rates that a joint's stops allow and the impulses of its law's kinks. */
@@ -193,55 +169,122 @@ static void set_joint_bound_law(const struct tact_world *world, struct joint_bou
     b->law_kink_impulse[0] =
         b->highest_rate_at_stops < 0.0 ? h * def->friction : -h * def->friction;
     b->law_kink_impulse[1] = b->lowest_rate_at_stops > 0.0 ? -h * def->friction : h * def->friction;
+    b->inertia = hand->matrix[b->joint * (hand->count + 1)];
+    const struct link *link = &hand->links[b->joint];
+    const double mass = hand->coordinate_mass[b->joint * (hand->count + 1)];
+    b->torque_scale = link->is_rotational ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
+    tact_joint_bound_find_piece(b);
 }
 
 void tact_joint_bounds_assemble(struct tact_world *world)
 {
     world->bounds.factored_hand = NULL;
     for (int i = 0; i < world->hand_count; i++) {
-        const struct hand_joint_bounds *of = &world->bounds.hands[i];
-        for (int k = 0; k < of->count; k++) {
-            set_joint_bound_law(world, &world->bounds.list[of->first + k]);
-        }
-        for (int k = 0; k < of->count; k += 4) {
-            assemble_four_joint_bounds(world, of, k);
+        world->bounds.hands[i].is_assembled = 0;
+    }
+    for (int i = 0; i < world->bounds.count; i++) {
+        set_joint_bound_law(world, &world->bounds.list[i]);
+    }
+}
+
+/* Applies to a hand's velocities the changes of the impulses of its bounds from `last`, or from 0
+ * where it is NULL. */
+static void apply_impulse_changes(struct tact_world *world, const struct hand_joint_bounds *of,
+                                  const double *last)
+{
+    const struct joint_bound *list = world->bounds.list + of->first;
+    struct tact_hand *hand = hand_of_joint_bound(world, list);
+    memset(hand->scratch, 0, (size_t)hand->count * sizeof *hand->scratch);
+    for (int k = 0; k < of->count; k++) {
+        hand->scratch[list[k].joint] = list[k].impulse - (last ? last[k] : 0.0);
+    }
+    tact_hand_apply_inverse_transpose(hand, hand->scratch);
+    for (int i = 0; i < hand->count; i++) {
+        if (tact_hand_is_independent_joint(hand, i)) {
+            hand->w[hand->links[i].slot] += hand->scratch[i];
         }
     }
 }
 
-static void apply_bound_impulse(const struct joint_bound *b, double impulse)
+void tact_joint_bounds_compute_rates(struct tact_world *world, const struct hand_joint_bounds *of)
 {
-    for (int k = 0; k < b->node_count; k++) {
-        tact_axpy(b->nodes[k].w, impulse, b->nodes[k].y, b->nodes[k].dof);
+    struct joint_bound *list = world->bounds.list + of->first;
+    struct tact_hand *hand = hand_of_joint_bound(world, list);
+    for (int i = 0; i < hand->count; i++) {
+        hand->scratch[i] =
+            tact_hand_is_independent_joint(hand, i) ? hand->w[hand->links[i].slot] : 0.0;
+    }
+    tact_hand_apply_inverse_factor(hand, hand->scratch);
+    for (int k = 0; k < of->count; k++) {
+        list[k].rate = hand->scratch[list[k].joint];
     }
 }
 
-/* Rate of the joint of a bound at the present velocities. */
-static double rate_of_joint_bound(const struct joint_bound *b)
+/* The bounds of the hand that the k-th of an island's bounds belongs to: the island's list has
+ * those of one hand in succession. */
+static struct hand_joint_bounds *bounds_of_hand(const struct tact_world *world,
+                                                const struct island *island, int k)
 {
-    double sum = 0.0;
-    for (int k = 0; k < b->node_count; k++) {
-        sum += tact_dot(b->nodes[k].y, b->nodes[k].w, b->nodes[k].dof);
-    }
-    return sum;
+    return &world->bounds.hands[world->bounds.list[island->bounds.at[k]].hand];
 }
 
 void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct island *island)
 {
-    for (int i = 0; i < island->bounds.count; i++) {
-        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        apply_bound_impulse(b, b->impulse);
+    for (int k = 0; k < island->bounds.count;) {
+        const struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
+        apply_impulse_changes(world, of, NULL);
+        k += of->count;
     }
 }
 
+/* Finds the pieces of the laws that the impulses of a hand's bounds are on, and the rates. Adds the
+ * squares of the impulses, and of what their joints alone would change them by, to size and error.
+ * Returns 1 where a rate is off what the law allows by more than rounding. */
+static int measure_hand_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
+                               double *size, double *error)
+{
+    struct joint_bounds *bounds = &world->bounds;
+    struct joint_bound *list = bounds->list + of->first;
+    int is_changed = 0, exceeds_rounding = 0;
+    for (int k = 0; k < of->count; k++) {
+        bounds->last_impulse[k] = list[k].impulse;
+        tact_joint_bound_find_piece(&list[k]);
+        is_changed |= list[k].impulse != bounds->last_impulse[k];
+    }
+    if (is_changed) {
+        apply_impulse_changes(world, of, bounds->last_impulse);
+    }
+    tact_joint_bounds_compute_rates(world, of);
+    for (int k = 0; k < of->count; k++) {
+        const struct joint_bound *b = &list[k];
+        const double off = tact_joint_bound_rate_error(b),
+                     change = b->torque_scale * b->inertia * off,
+                     scaled = b->torque_scale * b->impulse;
+        exceeds_rounding |= fabs(off) > b->joint_error_rounding_rate;
+        *error += change * change;
+        *size += scaled * scaled;
+    }
+    return exceeds_rounding;
+}
+
 /* Solves the joint bounds of one hand; returns the residual. */
-static double solve_hand_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
+static double solve_hand_bounds(struct tact_world *world, struct hand_joint_bounds *of,
                                 struct island *island)
 {
     struct joint_bounds *bounds = &world->bounds;
-    double *last = bounds->last_impulse, change = 0.0, before = 0.0, after = 0.0;
+    double *last = bounds->last_impulse, change = 0.0, before = 0.0, after = 0.0, error = 0.0;
+    /* with contacts, a step of Newton's method found the impulses; without, they are exact */
+    if (!measure_hand_bounds(world, of, &before, &error) && island->blocks.count > 0) {
+        island->size += before;
+        return 0.0;
+    }
+    if (island->search.keeps_joint_bounds && error > MAX_SOLVED_BOUND_ERROR * before) {
+        island->size += before;
+        island->change += error;
+        return sqrt(error / tact_max(error, before));
+    }
+    assemble_mobility_matrix(world, of);
     for (int k = 0; k < of->count; k++) {
-        bounds->rate[k] = rate_of_joint_bound(&bounds->list[of->first + k]);
         last[k] = bounds->list[of->first + k].impulse;
     }
     int has_solution = tact_joint_bounds_solve_hand(bounds, of), does_change_exceed_rounding = 0;
@@ -250,11 +293,10 @@ static double solve_hand_bounds(struct tact_world *world, const struct hand_join
         double unit = b->torque_scale * b->torque_scale, delta = b->impulse - last[k];
         double rate = delta * of->mobility_matrix[(of->count + 1) * k];
         does_change_exceed_rounding |= fabs(rate) > b->joint_error_rounding_rate;
-        apply_bound_impulse(b, delta);
         change += unit * delta * delta;
-        before += unit * last[k] * last[k];
         after += unit * b->impulse * b->impulse;
     }
+    apply_impulse_changes(world, of, last);
     island->change += change;
     island->size += after;
     double most = tact_max(before, after);
@@ -264,11 +306,10 @@ static double solve_hand_bounds(struct tact_world *world, const struct hand_join
 double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
-    for (int i = 0; i < island->bounds.count;) {
-        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        const struct hand_joint_bounds *of = &world->bounds.hands[b->hand];
+    for (int k = 0; k < island->bounds.count;) {
+        struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
         worst = tact_max(worst, solve_hand_bounds(world, of, island));
-        i += of->count; /* the island's list has the bounds of one hand in succession */
+        k += of->count;
     }
     return worst;
 }
@@ -290,48 +331,18 @@ void tact_joint_bounds_set_unknown_scales(const struct tact_world *world,
     }
 }
 
-double tact_joint_bounds_impulse_work(const struct tact_world *world, const struct island *island)
+double tact_joint_bounds_impulse_work(struct tact_world *world, const struct island *island)
 {
     double work = 0.0;
-    for (int i = 0; i < island->bounds.count; i++) {
-        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        work += b->impulse * rate_of_joint_bound(b);
+    for (int k = 0; k < island->bounds.count;) {
+        const struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
+        tact_joint_bounds_compute_rates(world, of);
+        for (int i = of->first; i < of->first + of->count; i++) {
+            work += world->bounds.list[i].impulse * world->bounds.list[i].rate;
+        }
+        k += of->count;
     }
     return work;
-}
-
-static double mobility_of_joint_bound(const struct tact_world *world, int bound)
-{
-    const struct hand_joint_bounds *of = &world->bounds.hands[world->bounds.list[bound].hand];
-    return of->mobility_matrix[(of->count + 1) * (bound - of->first)];
-}
-
-void tact_joint_bounds_add_newton_response(const struct tact_world *world,
-                                           const struct island *island, double compliance,
-                                           struct direct *direct)
-{
-    for (int i = 0; i < island->bounds.count; i++) {
-        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        if (b->free) {
-            double stiffness =
-                1.0 / (compliance * mobility_of_joint_bound(world, island->bounds.at[i]));
-            tact_direct_add_joint_bound_stiffness(direct, b, stiffness,
-                                                  stiffness * (b->target - rate_of_joint_bound(b)));
-        }
-    }
-}
-
-void tact_joint_bounds_newton_step(const struct tact_world *world, const struct island *island,
-                                   double compliance, const struct direct *direct, double *next)
-{
-    for (int i = 0; i < island->bounds.count; i++) {
-        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        next[i] = b->impulse;
-        if (b->free) {
-            double error = rate_of_joint_bound(b) - b->target + tact_direct_bound_rate(direct, b);
-            next[i] -= error / (compliance * mobility_of_joint_bound(world, island->bounds.at[i]));
-        }
-    }
 }
 
 void tact_joint_bounds_store_torques(struct tact_world *world)

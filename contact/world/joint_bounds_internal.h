@@ -19,22 +19,9 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/island_internal.h"
 
-struct direct;
-
-/* The part of a joint bound's vector y in one chain of joints, a node of the world. */
-struct bound_chain {
-    int node;
-    int dof;
-    double *w;
-    double y[TACT_UNKNOWNS_PER_NODE];
-};
-
 /* One joint's. */
 struct joint_bound {
     int hand, joint;
-    /* the chains that contain the joints from this one to the base of its hand */
-    struct bound_chain *nodes;
-    int node_count;
     /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
     double lowest_rate_at_stops, highest_rate_at_stops;
     double law_kink_impulse[2]; /* impulses, ascending [N m s, N s] */
@@ -44,7 +31,10 @@ struct joint_bound {
     int free; /* 1: the bound's rate is `target`; 0: its impulse is at a kink of the law */
     double joint_error_rounding_rate; /* rate of a joint error that is due to rounding alone [rad/s,
                                          m/s] */
-    double target; /* joint rate that the present piece of the bound's law prescribes */
+    double rate;                      /* joint rate at the last measurement [rad/s, m/s] */
+    double inertia; /* diagonal entry of the matrix of the hand's coordinates, with the drives: at
+                       least the inverse of that of A [kg m^2, kg] */
+    double target;  /* joint rate that the present piece of the bound's law prescribes */
 };
 
 /* The stops and dry friction of the joints of one hand. */
@@ -52,12 +42,12 @@ struct hand_joint_bounds {
     int first, count;        /* the hand's range in the list of joint bounds */
     double *mobility_matrix; /* mobility matrix A of the hand's joint bounds, count x count: rates
                          per impulse [1/(kg m^2), 1/kg] */
+    int is_assembled;        /* 1: A is that of this tick */
 };
 
 struct joint_bounds {
     struct joint_bound *list;
     int count;
-    struct bound_chain *nodes;       /* storage of the chains of all joint bounds */
     struct hand_joint_bounds *hands; /* of each hand */
     double *numbers; /* one allocation that holds all arrays of numbers of the joint bounds */
     /* scratch of the solution, with n the largest number of bounds of a hand: L, n x n, by rows
@@ -93,6 +83,13 @@ void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct isl
  * over the impulses. */
 double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island);
 
+/* Sets the piece of the law that an impulse is on: a kink, or a target rate. Beyond a kink where no
+ * stop limits the rate, the impulse is set back to the kink. */
+void tact_joint_bound_find_piece(struct joint_bound *b);
+
+/* What the rate of a joint is to change by so that the law allows it at its impulse. */
+double tact_joint_bound_rate_error(const struct joint_bound *b);
+
 /* Copies the impulse of each bound of an island to `impulses` or, with `back`, from it, without a
  * change of the velocities. */
 void tact_joint_bounds_copy_impulses(struct tact_world *world, const struct island *island,
@@ -101,18 +98,10 @@ void tact_joint_bounds_set_unknown_scales(const struct tact_world *world,
                                           const struct island *island, double *scale);
 
 /* Sum of impulse times rate over the bounds of an island, at the present velocities [J]. */
-double tact_joint_bounds_impulse_work(const struct tact_world *world, const struct island *island);
+double tact_joint_bounds_impulse_work(struct tact_world *world, const struct island *island);
 
-/* Adds the response of each bound of an island to a step of Newton's method: where the rate is
- * known, d = -(e + y dw) / (compliance A_ii), e the error of the rate. */
-void tact_joint_bounds_add_newton_response(const struct tact_world *world,
-                                           const struct island *island, double compliance,
-                                           struct direct *direct);
-
-/* next = impulses + d of each bound of an island for the changes dw in the right side of `direct`.
- */
-void tact_joint_bounds_newton_step(const struct tact_world *world, const struct island *island,
-                                   double compliance, const struct direct *direct, double *next);
+/* Computes the rates of the joints of a hand's bounds at the present velocities. */
+void tact_joint_bounds_compute_rates(struct tact_world *world, const struct hand_joint_bounds *of);
 
 /* Solves the joint bounds of a hand, whose rates at the present impulses are in `rate`: sets their
  * impulses and the pieces of their laws. Returns 0 where the solution was not reached. */

@@ -18,9 +18,7 @@
     1e-12 /* distance of an impulse from a kink of its law, over the kink's size, below which it   \
              is at the kink */
 
-/* Sets the piece of the law that an impulse is on: a kink, or a target rate. Beyond a kink where no
- * stop limits the rate, the impulse is set back to the kink. */
-static void find_joint_bound_law_piece(struct joint_bound *b)
+void tact_joint_bound_find_piece(struct joint_bound *b)
 {
     double near = AT_KINK_TOLERANCE * fabs(b->law_kink_impulse[0]);
     if (fabs(b->impulse - b->law_kink_impulse[0]) <= near ||
@@ -49,6 +47,15 @@ static void allowed_rates_at_kink(const struct joint_bound *b, double *lowest_al
         one || b->impulse == b->law_kink_impulse[1] ? b->lowest_rate_at_stops : 0.0;
     *highest_allowed_rate =
         one || b->impulse == b->law_kink_impulse[0] ? b->highest_rate_at_stops : 0.0;
+}
+
+double tact_joint_bound_rate_error(const struct joint_bound *b)
+{
+    double lowest = b->target, highest = b->target;
+    if (!b->free) {
+        allowed_rates_at_kink(b, &lowest, &highest);
+    }
+    return b->rate < lowest ? lowest - b->rate : b->rate > highest ? highest - b->rate : 0.0;
 }
 
 /* y += s x, of n numbers, two at a time. */
@@ -172,7 +179,7 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_joi
                      of->count);
     }
     if (reached >= 0) {
-        find_joint_bound_law_piece(&list[bounds->free[reached]]);
+        tact_joint_bound_find_piece(&list[bounds->free[reached]]);
     }
     return reached < 0;
 }
@@ -223,14 +230,8 @@ static int release_most_violated_bound(struct joint_bounds *bounds,
 
 int tact_joint_bounds_solve_hand(struct joint_bounds *bounds, const struct hand_joint_bounds *of)
 {
-    struct joint_bound *list = bounds->list + of->first;
     for (int i = 0; i < of->count; i++) {
-        double before = list[i].impulse;
-        find_joint_bound_law_piece(&list[i]);
-        if (list[i].impulse != before) {
-            add_multiple(bounds->rate, list[i].impulse - before,
-                         of->mobility_matrix + i * of->count, of->count);
-        }
+        bounds->rate[i] = bounds->list[of->first + i].rate;
     }
     for (int step = 0, most = 10 + 10 * of->count; step < most; step++) {
         int moved = move_free_impulses(bounds, of);

@@ -450,14 +450,18 @@ static void sum_island_statistics(const struct tact_world *world, struct tact_so
 }
 
 /* Makes one sweep over each island that is not solved yet. Returns 1 where there was one. */
-static int sweep_unsolved_islands(struct tact_world *world)
+static int sweep_unsolved_islands(struct tact_world *world, int first)
 {
     int any = 0;
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (island->open) {
             pack_island_impulses(world, island, island->search.before);
+            island->search.keeps_joint_bounds = first && island->search.may_use_newton &&
+                                                island->blocks.count > 0 &&
+                                                tact_island_can_accelerate(world, island);
             tact_sweep_island(world, island);
+            island->search.keeps_joint_bounds = 0;
             any = 1;
         } else {
             island->change = 0.0;
@@ -471,7 +475,7 @@ void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_st
     for (int i = 0; i < world->islands.count; i++) {
         begin_island_search(world, &world->islands.list[i]);
     }
-    while (sweep_unsolved_islands(world)) {
+    while (sweep_unsolved_islands(world, stats->iterations == 0)) {
         sum_island_statistics(world, stats);
         stats->iterations++;
         int last = tact_world_notify_observer(world, TACT_SOLVE_SWEPT, stats) ||

@@ -65,20 +65,11 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies,
-                      world->hands,
-                      world->shapes,
-                      world->contact_laws,
-                      world->poses,
-                      world->contacts,
-                      world->blocks,
-                      world->block_nodes,
-                      world->free_velocities,
-                      world->constraints,
-                      world->pre_force_velocities,
-                      world->excess_overlap,
-                      world->exclusions,
-                      world->model_states};
+    void *blocks[] = {world->bodies,          world->hands,       world->shapes,
+                      world->contact_laws,    world->poses,       world->contacts,
+                      world->blocks,          world->block_nodes, world->joint_rows,
+                      world->free_velocities, world->constraints, world->pre_force_velocities,
+                      world->excess_overlap,  world->exclusions,  world->model_states};
     tact_broad_phase_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -456,6 +447,10 @@ int tact_world_allocate(struct tact_world *world)
     world->block_nodes = calloc(most * (size_t)world->max_nodes, sizeof *world->block_nodes);
     rc = tact_broad_phase_create(world);
     rc = rc ? rc : tact_joint_bounds_create(world);
+    if (world->bounds.count) {
+        world->joint_rows = calloc(most * (size_t)world->max_nodes, sizeof *world->joint_rows);
+        rc = rc || world->joint_rows ? rc : -ENOMEM;
+    }
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
     rc = rc ? rc : tact_direct_create(world);

@@ -71,6 +71,18 @@ struct block_jacobian_node {
     int dof;
     double *v;
     double j[36], y[36];
+    /* J by the unknowns of a step of Newton's method, and their number: `j`, or step_j of `rows` */
+    const double *step_j;
+    int step_dof;
+    struct joint_rows *rows; /* of a chain of joints with bounds; else NULL */
+};
+
+/* A contact's Jacobian of a chain of joints some of which are locked in a step of Newton's method
+ * (locked_joints.c), six numbers for each coordinate. */
+struct joint_rows {
+    double j[36];              /* by the joint rates, by slot */
+    double step_j[36];         /* by the factored rates of those that are not locked */
+    const double *rate_change; /* changes of the rates of those that are, by slot */
 };
 
 /* A touching pair in the solve of this tick. */
@@ -172,8 +184,9 @@ struct tact_world {
     int is_point_capacity_exceeded;   /* 1: a contact of this tick that is solved as points has none
                                        */
     struct block_jacobian_node
-        *block_nodes;        /* storage of the nodes of all blocks: max_nodes for each */
-    double *free_velocities; /* free velocities, those without contacts: six numbers a node */
+        *block_nodes;              /* storage of the nodes of all blocks: max_nodes for each */
+    struct joint_rows *joint_rows; /* of each of these; NULL: no joint has bounds */
+    double *free_velocities;       /* free velocities, those without contacts: six numbers a node */
     /* pre-velocities, those before gravity and drives: six numbers a node */
     double *pre_force_velocities;
     double *excess_overlap; /* largest excess overlap of the contacts of each body, then of each

@@ -1,0 +1,223 @@
+/*
+ * Joints whose bounds prescribe their rates, in a step of Newton's method: joints that dry friction
+ * keeps at rest, and those at their stops. They are no unknowns of the step. With the change of
+ * their rates known, dv_L, that of the others is (M_F - J_F^T C J_F) dv_F = J_F^T a - M_FL dv_L, M
+ * the matrix of the hand's coordinates, in which the drives are. Its part M_F has the sparsity of
+ * the tree again, so that in w = L_F v_F it is the identity (hand_factor.c). The impulses of the
+ * bounds follow: p = (M dv - J^T dr)_L.
+ */
+#include "contact/world/locked_joints_internal.h"
+
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/world/hand_internal.h"
+#include "contact/world/rows_internal.h"
+#include "contact/world/world_internal.h"
+
+/* Marks the locked joints of a hand. Returns 1 where these or the hand's matrix have changed since
+ * the last step. Without any, the unknowns are those of the whole hand. */
+static int mark_locked_joints(const struct tact_world *world, int hand)
+{
+    const struct hand_joint_bounds *of = &world->bounds.hands[hand];
+    struct tact_hand *h = world->hands[hand].hand;
+    int has_changed = !h->is_unlocked_factored;
+    h->has_locked = 0;
+    for (int i = 0; i < h->count && has_changed; i++) {
+        h->locked[i] = !tact_hand_is_independent_joint(h, i);
+    }
+    for (int k = of->first; k < of->first + of->count; k++) {
+        const struct joint_bound *b = &world->bounds.list[k];
+        has_changed |= h->locked[b->joint] != b->free;
+        h->has_locked |= h->locked[b->joint] = b->free;
+    }
+    return has_changed;
+}
+
+/* Numbers the unknowns of a hand's nodes. */
+static void number_unlocked_joints(struct tact_world *world, const struct world_hand *hand)
+{
+    int *dof = world->direct.dof + hand->node;
+    memset(dof, 0, (size_t)hand->hand->chain_count * sizeof *dof);
+    for (int i = 0; i < hand->hand->count; i++) {
+        const int chain = hand->hand->links[i].slot / TACT_UNKNOWNS_PER_NODE;
+        if (!hand->hand->locked[i]) {
+            hand->hand->unlocked_slot[i] = TACT_UNKNOWNS_PER_NODE * chain + dof[chain]++;
+        }
+    }
+}
+
+/* Copies the rows of the coordinates that are not locked, and lists them. */
+static void copy_unlocked_rows(struct tact_hand *hand, int chain, struct block_jacobian_node *node)
+{
+    struct joint_rows *rows = node->rows;
+    if (!hand->has_locked) {
+        node->step_j = node->j;
+        node->step_dof = node->dof;
+        return;
+    }
+    memset(rows->step_j, 0, sizeof rows->step_j);
+    node->step_j = rows->step_j;
+    node->step_dof = 0;
+    for (int k = 0; k < node->dof; k++) {
+        const int i = hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain + k];
+        if (!hand->locked[i]) {
+            hand->rows[i] = rows->step_j + 6 * node->step_dof++;
+            memcpy(hand->rows[i], rows->j + 6 * k, 6 * sizeof *rows->j);
+        }
+    }
+}
+
+/* Sets the Jacobians of the step of a contact on a hand. */
+static void set_step_jacobians(const struct world_hand *hand, struct block *block)
+{
+    struct tact_hand *h = hand->hand;
+    memset(h->rows, 0, (size_t)h->count * sizeof *h->rows);
+    for (int k = 0; k < block->node_count; k++) {
+        struct block_jacobian_node *node = &block->nodes[k];
+        const int chain = node->node - hand->node;
+        if (chain >= 0 && chain < h->chain_count) {
+            copy_unlocked_rows(h, chain, node);
+        }
+    }
+    if (h->has_locked) {
+        tact_tree_apply_inverse_transpose_to_rows(&h->unlocked, h->count, h->rows);
+    }
+}
+
+/* Changes of the rates of the locked joints, which take them to their targets. */
+static void set_rate_changes(struct tact_world *world, int hand)
+{
+    const struct hand_joint_bounds *of = &world->bounds.hands[hand];
+    struct tact_hand *h = world->hands[hand].hand;
+    if (h->has_locked) {
+        tact_joint_bounds_compute_rates(world, of);
+    }
+    for (int k = of->first; k < of->first + of->count; k++) {
+        const struct joint_bound *b = &world->bounds.list[k];
+        h->rate_change[h->links[b->joint].slot] = b->free ? b->target - b->rate : 0.0;
+    }
+}
+
+/* Number of the hand whose bounds follow the first k of an island, or -1. Each call moves on by one
+ * hand. */
+static int next_hand(const struct tact_world *world, const struct island *island, int *k)
+{
+    if (*k >= island->bounds.count) {
+        return -1;
+    }
+    const int hand = world->bounds.list[island->bounds.at[*k]].hand;
+    *k += world->bounds.hands[hand].count;
+    return hand;
+}
+
+int tact_locked_joints_prepare(struct tact_world *world, const struct island *island)
+{
+    for (int k = 0, i; (i = next_hand(world, island, &k)) >= 0;) {
+        const struct world_hand *hand = &world->hands[i];
+        const int has_changed = mark_locked_joints(world, i);
+        set_rate_changes(world, i);
+        if (!has_changed) {
+            continue;
+        }
+        world->direct.island = NULL;
+        hand->hand->is_unlocked_factored = 1;
+        number_unlocked_joints(world, hand);
+        if (hand->hand->has_locked && tact_hand_factor_unlocked(hand->hand)) {
+            return 0;
+        }
+        for (int m = 0; m < island->blocks.count; m++) {
+            set_step_jacobians(hand, &world->blocks[island->blocks.at[m]]);
+        }
+    }
+    return 1;
+}
+
+/* Rates of a hand's coordinates: the changes of those of the locked joints, and 0. */
+static double *rates_of_locked_joints(struct tact_hand *hand)
+{
+    double *rates = hand->scratch;
+    for (int i = 0; i < hand->count; i++) {
+        const int slot = hand->links[i].slot;
+        rates[i] = slot >= 0 && hand->locked[i] ? hand->rate_change[slot] : 0.0;
+    }
+    return rates;
+}
+
+/* Entry of an unlocked coordinate in the right side, or the solution. */
+static double *entry_of_coordinate(const struct direct *d, const struct world_hand *hand, int i)
+{
+    const int slot = hand->hand->unlocked_slot[i];
+    return d->rhs + 6 * d->row[hand->node + slot / TACT_UNKNOWNS_PER_NODE] +
+           slot % TACT_UNKNOWNS_PER_NODE;
+}
+
+void tact_locked_joints_add_momentum(struct tact_world *world, const struct island *island)
+{
+    for (int k = 0, i; (i = next_hand(world, island, &k)) >= 0;) {
+        const struct world_hand *hand = &world->hands[i];
+        struct tact_hand *h = hand->hand;
+        if (!h->has_locked) {
+            continue;
+        }
+        tact_hand_multiply_by_matrix(h, rates_of_locked_joints(h), h->momentum);
+        tact_tree_apply_inverse_transpose(&h->unlocked, h->count, h->momentum);
+        for (int m = 0; m < h->unlocked.count; m++) {
+            const int of = h->unlocked.list[m];
+            *entry_of_coordinate(&world->direct, hand, of) -= h->momentum[of];
+        }
+    }
+}
+
+/* Subtracts from a hand's momentum, by coordinate, that of the change of a contact's impulse. */
+static void subtract_contact_momentum(const struct world_hand *hand, const struct block *block,
+                                      const double *from, const double *to)
+{
+    double change[6];
+    for (int k = 0; k < 6; k++) {
+        change[k] = to[k] - from[k];
+    }
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_jacobian_node *node = &block->nodes[k];
+        const int chain = node->node - hand->node;
+        for (int m = 0; m < node->dof && chain >= 0 && chain < hand->hand->chain_count; m++) {
+            const int i = hand->hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain + m];
+            hand->hand->momentum[i] -= tact_dot(node->rows->j + 6 * m, change, 6);
+        }
+    }
+}
+
+/* Momentum of a hand, by coordinate, of the changes of its rates and of the contacts' impulses. */
+static void compute_momentum_of_step(struct tact_world *world, const struct island *island,
+                                     const struct world_hand *hand, const double *from,
+                                     const double *to)
+{
+    struct tact_hand *h = hand->hand;
+    double *rates = rates_of_locked_joints(h);
+    for (int m = 0; m < h->unlocked.count; m++) {
+        const int at = h->unlocked.list[m];
+        rates[at] = *entry_of_coordinate(&world->direct, hand, at);
+    }
+    tact_tree_apply_inverse(&h->unlocked, h->count, rates);
+    tact_hand_multiply_by_matrix(h, rates, h->momentum);
+    for (int m = 0; m < island->blocks.count; m++) {
+        subtract_contact_momentum(hand, &world->blocks[island->blocks.at[m]], from + 6 * m,
+                                  to + 6 * m);
+    }
+}
+
+void tact_locked_joints_step(struct tact_world *world, const struct island *island,
+                             const double *from, double *to)
+{
+    double *next = to + 6 * island->blocks.count;
+    for (int k = 0, i; (i = next_hand(world, island, &k)) >= 0;) {
+        const struct world_hand *hand = &world->hands[i];
+        const struct hand_joint_bounds *of = &world->bounds.hands[i];
+        if (hand->hand->has_locked) {
+            compute_momentum_of_step(world, island, hand, from, to);
+        }
+        for (int m = of->first; m < of->first + of->count; m++) {
+            const struct joint_bound *b = &world->bounds.list[m];
+            *next++ = b->impulse + (b->free ? hand->hand->momentum[b->joint] : 0.0);
+        }
+    }
+}
