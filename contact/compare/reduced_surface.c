@@ -365,6 +365,9 @@ static struct chart_point next_square_chart(const struct square_charts *s,
 {
     const double along[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0], 1.0 - p->st[1]};
     const int to = s->neighbour_over_edge[p->chart][edge];
+    if (to == SQUARE_POLE) {
+        return *p; /* where the chart is singular, and the motion ends */
+    }
     struct chart_point r = {.chart = to / SQUARE_SIDES};
     tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[edge], r.st);
     return r;

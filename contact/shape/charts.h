@@ -44,12 +44,13 @@ TACT_API int tact_charts_revolution(const double (*profile)[2], int count, struc
  * A solid bounded by Bezier or B-spline patches, for shapes of kind TACT_SHAPE_PATCHES: the
  * surfaces of a Wavefront OBJ file (v, cstype [rat] bezier | bspline, deg of 1 to 3, surf, parm,
  * end), of which the rest of the statements but polygons, curves and trimming is passed over.
- * Neighbours share whole sides, along which the normal is continuous; normals c_u x c_v point
- * outward. At most 2048 patches. Coordinates are multiplied by scale. Volume and moments by
- * quadrature, exact without weights. name is used in err, with the line. Not real-time safe.
+ * Neighbours share whole sides, along which the normal is continuous; a side that is one point is a
+ * pole, about which such sides go round once; normals c_u x c_v point outward. At most 2048
+ * patches. Coordinates are multiplied by scale. Volume and moments by quadrature, exact without
+ * weights. name is used in err, with the line. Not real-time safe.
  * @retval 0        *out is the surface; free it with tact_charts_free()
  * @retval -EINVAL  malformed; a surface that is trimmed, open, not a manifold, creased, turned over
- *                  or inside out; a collapsed side (a pole); degenerate knots
+ *                  or inside out; a collapsed side that is no pole; degenerate knots
  * @retval -ENOMEM
  */
 TACT_API int tact_charts_patches(const void *data, size_t size, const char *name, double scale,

@@ -46,6 +46,20 @@ static void third_derivatives(const double h[THIRD_ORDER][4], double (*c)[3])
     }
 }
 
+/* Derivatives of a rational patch h / w up to the second order, by the quotient rule. */
+static void quotient_derivatives(const double h[SECOND_ORDER][4], double (*c)[3])
+{
+    const double w = h[0][3];
+    for (int k = 0; k < 3; k++) {
+        c[0][k] = h[0][k] / w;
+        c[1][k] = (h[1][k] - h[1][3] * c[0][k]) / w;
+        c[2][k] = (h[2][k] - h[2][3] * c[0][k]) / w;
+        c[3][k] = (h[3][k] - 2.0 * h[1][3] * c[1][k] - h[3][3] * c[0][k]) / w;
+        c[4][k] = (h[4][k] - h[1][3] * c[2][k] - h[2][3] * c[1][k] - h[4][3] * c[0][k]) / w;
+        c[5][k] = (h[5][k] - 2.0 * h[2][3] * c[2][k] - h[5][3] * c[0][k]) / w;
+    }
+}
+
 void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, int count,
                          double (*c)[3])
 {
@@ -72,24 +86,59 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
             }
         }
     }
-    const double w = h[0][3]; /* the quotient rule */
-    for (int k = 0; k < 3; k++) {
-        c[0][k] = h[0][k] / w;
-        c[1][k] = (h[1][k] - h[1][3] * c[0][k]) / w;
-        c[2][k] = (h[2][k] - h[2][3] * c[0][k]) / w;
-        c[3][k] = (h[3][k] - 2.0 * h[1][3] * c[1][k] - h[3][3] * c[0][k]) / w;
-        c[4][k] = (h[4][k] - h[1][3] * c[2][k] - h[2][3] * c[1][k] - h[4][3] * c[0][k]) / w;
-        c[5][k] = (h[5][k] - 2.0 * h[2][3] * c[2][k] - h[5][3] * c[0][k]) / w;
-    }
+    quotient_derivatives((const double(*)[4])h, c);
     if (count == THIRD_ORDER) {
         third_derivatives((const double(*)[4])h, c);
     }
+}
+
+/* The control point of a patch in row j from an edge and column i along it. */
+static const double *control_point_about_edge(const struct bezier_patch *patch, int edge, int i,
+                                              int j)
+{
+    const int u[PATCH_EDGES] = {i, 3 - j, 3 - i, j}, v[PATCH_EDGES] = {j, i, 3 - j, 3 - i};
+    return patch->point[4 * v[edge] + u[edge]];
+}
+
+/* With h and w the numerators and the weight of the patch, (h - w pole) / b is a polynomial of
+ * degree 2 in b, as its first row of control points is w pole. */
+void tact_patch_evaluate_about_pole(const struct bezier_patch *patch, int edge, double a, double b,
+                                    double q[SECOND_ORDER][3])
+{
+    static const int order[SECOND_ORDER][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+    const double s = 1.0 - b, divided[3][4] = {{0.0, 3.0 * s * s, 3.0 * b * s, b * b},
+                                               {0.0, -6.0 * s, 3.0 - 6.0 * b, 2.0 * b},
+                                               {0.0, 6.0, -6.0, 2.0}};
+    double ba[4][4], bb[4][4], h[SECOND_ORDER][4];
+    evaluate_bernstein_basis(a, ba);
+    evaluate_bernstein_basis(b, bb);
+    memset(h, 0, sizeof h);
+    for (int m = 0; m < SECOND_ORDER; m++) {
+        const double *along = ba[order[m][0]];
+        for (int k = 0; k < PATCH_POINTS; k++) {
+            const double *point = control_point_about_edge(patch, edge, k % 4, k / 4);
+            const double w = along[k % 4] * divided[order[m][1]][k / 4];
+            for (int n = 0; n < 3; n++) {
+                h[m][n] += w * (point[n] - point[3] * patch->pole[edge][n]);
+            }
+            h[m][3] += along[k % 4] * bb[order[m][1]][k / 4] * point[3];
+        }
+    }
+    quotient_derivatives((const double(*)[4])h, q);
 }
 
 static void evaluate_patch(const struct square_charts *surface, int square, double u, double v,
                            int count, double (*c)[3])
 {
     tact_patch_evaluate(&((const struct patches *)surface)->patch[square], u, v, count, c);
+}
+
+static void evaluate_patch_about_pole(const struct square_charts *surface, int square, int side,
+                                      double a, double b, double q[SECOND_ORDER][3], double pole[3])
+{
+    const struct bezier_patch *patch = &((const struct patches *)surface)->patch[square];
+    tact_patch_evaluate_about_pole(patch, side, a, b, q);
+    tact_v3_copy(pole, patch->pole[side]);
 }
 
 static void evaluate_quadrature_element(const struct square_charts *surface, int element_index,
@@ -124,6 +173,7 @@ static struct patches *make_surface_of_patches(const struct patch_list *list)
     struct square_charts *s = &p->square_charts;
     tact_squares_init(s);
     s->evaluate = evaluate_patch;
+    s->evaluate_about_pole = evaluate_patch_about_pole;
     s->count = list->count;
     s->neighbour_over_edge = malloc(count * sizeof *s->neighbour_over_edge);
     memcpy(p->patch, list->patch, count * sizeof p->patch[0]);

@@ -10,7 +10,8 @@ enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES, MAX_BEZIER_PATCHES = 2048 
 struct bezier_patch {
     double point[PATCH_POINTS][4];        /* w x, w y, w z, w; u runs fastest */
     int neighbour_over_edge[PATCH_EDGES]; /* neighbour of the patch over each edge: 4 times the
-                                neighbour's index, plus its edge */
+                                neighbour's index, plus its edge; SQUARE_POLE */
+    double pole[PATCH_EDGES][3];          /* the point of an edge that is a pole [m] */
     int line;                             /* line of the file that describes the patch, 0: none */
 };
 
@@ -25,10 +26,15 @@ struct patch_list {
 void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, int count,
                          double (*c)[3]);
 
+/* Coordinates about an edge that is a pole, as evaluate_about_pole() of struct square_charts. */
+void tact_patch_evaluate_about_pole(const struct bezier_patch *patch, int edge, double a, double b,
+                                    double q[SECOND_ORDER][3]);
+
 /*
  * Finds the neighbour of each patch over each edge: edges whose ends and middles agree, run through
- * in opposite directions, with one normal along them. -EINVAL with a message for an edge without or
- * with several neighbours, collapsed or creased, or of a patch that is turned over; -ENOMEM.
+ * in opposite directions, with one normal along them. An edge of one point is a pole, about which
+ * patches go round once. -EINVAL with a message for an edge without or with several neighbours or
+ * creased, a pole without a normal, or a patch that is turned over; -ENOMEM.
  */
 int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err);
 

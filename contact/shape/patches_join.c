@@ -1,6 +1,8 @@
 /* The neighbours of patches across their edges, and the faults for which a surface is refused. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include "contact/elementary.h"
 #include "contact/shape/patches_internal.h"
 
 #define SAME_POINT_TOLERANCE                                                                       \
@@ -10,6 +12,9 @@
     1e-3 /* largest sine of the angle between the normals of two patches at an edge that is no     \
             crease */
 
+/* Smallest sine between the two sides of a patch at a point that has a normal. */
+#define MIN_SINE_OF_SIDES 1e-6
+
 enum { CHECKS = 5 }; /* number of points at which an edge is compared */
 
 /* An edge of a patch: points and normals along it. */
@@ -17,20 +22,75 @@ struct edge {
     double at[CHECKS][3], normal[CHECKS][3];
 };
 
+/* Normal of a patch at a pole, from an angle; 0: none. */
+static int normal_at_pole(const struct bezier_patch *patch, int edge, double along, double out[3])
+{
+    double q[SECOND_ORDER][3];
+    tact_patch_evaluate_about_pole(patch, edge, along, 0.0, q);
+    tact_v3_cross(out, q[1], q[0]);
+    double sides = tact_v3_norm(q[1]) * tact_v3_norm(q[0]);
+    return tact_v3_normalize(out, out) > MIN_SINE_OF_SIDES * sides;
+}
+
+/* Describes an edge that is a point or between two others; 0 where it has no normal. */
 static int describe_open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
 {
+    const int before = (edge + PATCH_EDGES - 1) % PATCH_EDGES, after = (edge + 1) % PATCH_EDGES;
     int is_regular = 1;
     for (int i = 0; i < CHECKS; i++) {
-        double uv[2], c[6][3];
-        tact_square_point_on_side(edge, (double)i / (CHECKS - 1), uv);
+        double uv[2], c[6][3], along = (double)i / (CHECKS - 1);
+        tact_square_point_on_side(edge, along, uv);
         tact_patch_evaluate(patch, uv[0], uv[1], SECOND_ORDER, c);
         tact_v3_copy(out->at[i], c[0]);
+        /* of a pole before or after the edge, the edge is a meridian */
+        const int pole = patch->neighbour_over_edge[edge] == SQUARE_POLE               ? edge
+                         : i == 0 && patch->neighbour_over_edge[before] == SQUARE_POLE ? before
+                         : i == CHECKS - 1 && patch->neighbour_over_edge[after] == SQUARE_POLE
+                             ? after
+                             : -1;
+        if (pole >= 0) {
+            along = pole == edge ? along : pole == before ? 1.0 : 0.0;
+            is_regular &= normal_at_pole(patch, pole, along, out->normal[i]);
+            continue;
+        }
         tact_v3_cross(out->normal[i], c[1], c[2]);
         double sides = tact_v3_norm(c[1]) * tact_v3_norm(c[2]);
         double area = tact_v3_normalize(out->normal[i], out->normal[i]);
-        is_regular &= area > 1e-6 * sides;
+        is_regular &= area > MIN_SINE_OF_SIDES * sides;
     }
     return is_regular;
+}
+
+/* Marks the edges of a patch that are points. Their control points become that point, of all
+ * patches about it the one of the first. */
+static void mark_poles(struct patch_list *list, int patch, double same)
+{
+    for (int edge = 0; edge < PATCH_EDGES; edge++) {
+        struct bezier_patch *p = &list->patch[patch];
+        double point[PATCH_EDGES][3], off = 0.0, *control[PATCH_EDGES];
+        for (int i = 0; i < PATCH_EDGES; i++) {
+            const int u[PATCH_EDGES] = {i, 3, i, 0}, v[PATCH_EDGES] = {0, i, 3, i};
+            control[i] = p->point[4 * v[edge] + u[edge]];
+            tact_v3_scale(point[i], control[i], 1.0 / control[i][3]);
+            tact_v3_sub(p->pole[edge], point[i], point[0]);
+            off = tact_max(off, tact_v3_norm(p->pole[edge]));
+        }
+        p->neighbour_over_edge[edge] = off <= same ? SQUARE_POLE : 0;
+        tact_v3_copy(p->pole[edge], point[0]);
+        for (int k = 0; off <= same && k < patch * PATCH_EDGES; k++) {
+            const struct bezier_patch *other = &list->patch[k / PATCH_EDGES];
+            double d[3];
+            tact_v3_sub(d, other->pole[k % PATCH_EDGES], point[0]);
+            if (other->neighbour_over_edge[k % PATCH_EDGES] == SQUARE_POLE &&
+                tact_v3_norm(d) <= same) {
+                tact_v3_copy(p->pole[edge], other->pole[k % PATCH_EDGES]);
+                break;
+            }
+        }
+        for (int i = 0; off <= same && i < PATCH_EDGES; i++) {
+            tact_v3_scale(control[i], p->pole[edge], control[i][3]);
+        }
+    }
 }
 
 /* Compares the control points of two edges. 1: the same edge, in opposite directions; -1: in the
@@ -78,7 +138,10 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
 {
     int found = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
-        int edge_match = i == at ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
+        const int is_pole =
+            list->patch[i / PATCH_EDGES].neighbour_over_edge[i % PATCH_EDGES] == SQUARE_POLE;
+        int edge_match =
+            i == at || is_pole ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
         if (edge_match < 0) {
             return report_edge_error(list, p, e, err,
                                      "borders on a patch of the opposite orientation");
@@ -98,22 +161,75 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
     return check_crease(list, at, &edge[at], &edge[found], err);
 }
 
+/* Checks that the patches about a pole go round it once, with one normal. */
+static int check_pole(const struct patch_list *list, const struct edge *edge, int at,
+                      struct tact_error *err)
+{
+    const double full_turn = 2.0 * 3.14159265358979323846;
+    double turn = 0.0;
+    int p = at / PATCH_EDGES, e = at % PATCH_EDGES;
+    for (int i = 0; i < list->count && (i == 0 || p != at / PATCH_EDGES); i++) {
+        const struct edge *here = &edge[p * PATCH_EDGES + e];
+        for (int k = 0; k < CHECKS; k++) {
+            double cross[3], q[2][SECOND_ORDER][3];
+            tact_v3_cross(cross, here->normal[k], edge[at].normal[0]);
+            if (!(tact_v3_norm(cross) <= CREASE_NORMAL_SINE) ||
+                tact_v3_dot(here->normal[k], edge[at].normal[0]) < 0.0) {
+                return report_edge_error(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
+                                         "is collapsed to a tip, where the normal jumps; expected "
+                                         "a pole of a smooth surface");
+            }
+            for (int m = 0; m < 2 && k > 0; m++) {
+                tact_patch_evaluate_about_pole(&list->patch[p], e, (k - 1.0 + m) / (CHECKS - 1),
+                                               0.0, q[m]);
+            }
+            if (k > 0) {
+                tact_v3_cross(cross, q[0][0], q[1][0]);
+                turn +=
+                    tact_atan2(tact_v3_dot(cross, here->normal[k]), tact_v3_dot(q[0][0], q[1][0]));
+            }
+        }
+        const int next = list->patch[p].neighbour_over_edge[(e + 1) % PATCH_EDGES];
+        p = next / PATCH_EDGES;
+        e = (next + 1) % PATCH_EDGES;
+        if (next < 0 || list->patch[p].neighbour_over_edge[e] != SQUARE_POLE) {
+            turn = 0.0;
+            break;
+        }
+    }
+    return fabs(turn + full_turn) < 1e-3 && p == at / PATCH_EDGES
+               ? 0
+               : report_edge_error(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
+                                   "is collapsed to a point about which the collapsed sides of "
+                                   "patches do not go round once; expected a pole");
+}
+
 int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err)
 {
     int rc = 0, edges = list->count * PATCH_EDGES;
+    const double same = SAME_POINT_TOLERANCE * size;
     struct edge *edge = calloc((size_t)edges + 1, sizeof *edge);
     if (!edge) {
         return -ENOMEM;
     }
-    for (int i = 0; !rc && i < edges; i++) {
-        if (!describe_open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
-            rc = report_edge_error(
-                list, i / PATCH_EDGES, i % PATCH_EDGES, err,
-                "is collapsed or has no normal, as at a pole; expected a regular one");
-        }
+    for (int i = 0; i < list->count; i++) {
+        mark_poles(list, i, same);
     }
     for (int i = 0; !rc && i < edges; i++) {
-        rc = find_neighbour_over_edge(list, edge, i, SAME_POINT_TOLERANCE * size, err);
+        if (!describe_open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
+            rc = report_edge_error(list, i / PATCH_EDGES, i % PATCH_EDGES, err,
+                                   "has a point without a normal; expected a regular patch");
+        }
+    }
+    for (int kind = 0; kind < 2; kind++) { /* poles once all neighbours are known */
+        for (int i = 0; !rc && i < edges; i++) {
+            const int is_pole =
+                list->patch[i / PATCH_EDGES].neighbour_over_edge[i % PATCH_EDGES] == SQUARE_POLE;
+            if (is_pole == kind) {
+                rc = is_pole ? check_pole(list, edge, i, err)
+                             : find_neighbour_over_edge(list, edge, i, same, err);
+            }
+        }
     }
     free(edge);
     return rc;

@@ -55,16 +55,10 @@ static int is_valid_place(const struct square_charts *s, const double place[3])
 }
 
 /* Weingarten map over the dual basis: L = sum of b_ij c^i c^j with b_ij = -n . c_ij. */
-static int evaluate_surface_point(const struct tact_charts *charts, const double place[3],
-                                  struct tact_surface_point *out)
+int tact_square_point(const double c[SECOND_ORDER][3], struct tact_surface_point *out)
 {
-    const struct square_charts *s = (const struct square_charts *)charts;
-    double c[6][3], dual_basis[2][3];
-    if (!is_valid_place(s, place)) {
-        return -EDOM;
-    }
-    s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
-    if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
+    double dual_basis[2][3];
+    if (compute_dual_basis(c, dual_basis)) {
         return -EDOM;
     }
     tact_v3_copy(out->at, c[0]);
@@ -79,6 +73,22 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
             uv * (dual_basis[0][r] * dual_basis[1][k] + dual_basis[1][r] * dual_basis[0][k]);
     }
     return 0;
+}
+
+static int evaluate_surface_point(const struct tact_charts *charts, const double place[3],
+                                  struct tact_surface_point *out)
+{
+    const struct square_charts *s = (const struct square_charts *)charts;
+    double c[SECOND_ORDER][3], ab[2];
+    if (!is_valid_place(s, place)) {
+        return -EDOM;
+    }
+    const int square = (int)place[0], side = tact_squares_pole_side(s, place, ab);
+    if (side >= 0) {
+        return tact_squares_point_about_pole(s, square, side, ab[0], ab[1], out);
+    }
+    s->evaluate(s, square, place[1], place[2], SECOND_ORDER, c);
+    return tact_square_point((const double(*)[3])c, out);
 }
 
 /* Moves a place to the end of a step of (u, v) within its square, or to the side of the square that
@@ -119,6 +129,9 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
     for (int i = 0; i < MAX_SIDE_CROSSINGS_PER_STEP && is_valid_place(s, place); i++) {
         double c[6][3], dual_basis[2][3], uv[2];
         int side;
+        if (tact_squares_move_about_pole(s, place, left)) {
+            return;
+        }
         s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
         if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
             return;
@@ -129,7 +142,9 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
         if (side < 0) {
             return;
         }
-        move_into_neighbour_square(s, side, place);
+        if (s->neighbour_over_edge[(int)place[0]][side] != SQUARE_POLE) {
+            move_into_neighbour_square(s, side, place);
+        }
         tact_v3_scale(left, left, 1.0 - made);
     }
 }
@@ -213,7 +228,12 @@ static int build_square_cells(struct square_charts *s)
 static void patch_grid_point(const struct square_charts *s, int square, double u, double v,
                              double out[3])
 {
-    double place[3] = {square, u, v}, best[3], c[6][3];
+    double place[3] = {square, u, v}, best[3], c[6][3], ab[2];
+    const int pole_side = tact_squares_pole_side(s, place, ab);
+    if (pole_side >= 0 && ab[1] == 0.0) {
+        s->evaluate_about_pole(s, square, pole_side, ab[0], 0.0, c, out);
+        return;
+    }
     memcpy(best, place, sizeof best);
     /* The path leads about a corner, or to the neighbouring square and back. */
     for (int k = 0; k < MAX_SQUARES_AROUND_CORNER; k++) {
@@ -239,6 +259,19 @@ static void patch_grid_point(const struct square_charts *s, int square, double u
     tact_v3_copy(out, c[0]);
 }
 
+/* Appends a triangle, unless two of its corners are the same point, a pole. */
+static void append_triangle(struct tact_soup *soup, const uint32_t corner[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const double *a = soup->vertices + 3 * (size_t)corner[k],
+                     *b = soup->vertices + 3 * (size_t)corner[(k + 1) % 3];
+        if (a[0] == b[0] && a[1] == b[1] && a[2] == b[2]) {
+            return;
+        }
+    }
+    memcpy(soup->triangles + 3 * soup->triangle_count++, corner, 3 * sizeof *corner);
+}
+
 /* Appends the vertices and triangles of n x n steps of each square. n is a power of 2, so that u
  * and 1 - u are exact. */
 static void fill_square_soup(const struct square_charts *s, uint32_t n, struct tact_soup *soup)
@@ -250,11 +283,10 @@ static void fill_square_soup(const struct square_charts *s, uint32_t n, struct t
             patch_grid_point(s, i, (double)u / n, (double)v / n,
                              soup->vertices + 3 * soup->vertex_count++);
         }
-        for (uint32_t k = 0; k < n * n; k++) {
-            const uint32_t a = first + k / n * row + k % n;
-            const uint32_t corner[6] = {a, a + 1, a + row + 1, a, a + row + 1, a + row};
-            memcpy(soup->triangles + 3 * soup->triangle_count, corner, sizeof corner);
-            soup->triangle_count += 2;
+        for (uint32_t k = 0; k < 2 * n * n; k++) {
+            const uint32_t a = first + k / 2 / n * row + k / 2 % n;
+            const uint32_t corner[2][3] = {{a, a + 1, a + row + 1}, {a, a + row + 1, a + row}};
+            append_triangle(soup, corner[k % 2]);
         }
     }
 }

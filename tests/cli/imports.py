@@ -451,6 +451,10 @@ def step(folder):
     # OpenCASCADE makes a B-spline that closes on itself periodic.
     text = tact("import", write(folder, "closed.stp", closed_torus(30, 8)), "-o", out, "--force")[0]
     assert "1 surfaces" in text and "3.78993e-05 m^3" in text, text
+    # an ellipsoid of 50 x 30 x 20 mm half axes as OpenCASCADE writes it, a B-spline with two poles
+    ellipsoid = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ellipsoid.step")
+    text = tact("import", ellipsoid, "-o", out, "--force")[0]
+    assert "1 surfaces" in text and "0.000125664 m^3" in text, text
     ended_reader_leaves_nothing(good)
     for name, content, words in (("trimmed", torus(30, 8, trimmed=True), "trimmed"),
                                  ("hole", torus(30, 8, holed=True), "face 2, a B-spline: trimmed; expected a whole surface"),

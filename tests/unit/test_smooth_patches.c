@@ -375,8 +375,11 @@ static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
         {{"1 2 3 4", "2 1 8 7"},
          "patch 0, side v = 0, is a crease: the normal jumps there; expected a smooth surface"},
         {{"1 1 3 4"},
-         "patch 0, side v = 0, is collapsed or has no normal, as at a pole; expected a regular "
-         "one"},
+         "patch 0, side u = 1, borders on no patch: the surface is open, or patches of other "
+         "lengths "
+         "meet"},
+        {{"1 1 1 4"},
+         "patch 0, side v = 0, has a point without a normal; expected a regular patch"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tact_charts *charts = NULL;
