@@ -8,9 +8,6 @@
 #include <string.h>
 #include "rt/wave_internal.h"
 
-/* maximum number of waiting waves from which the wave of a gap is made */
-enum { BRIDGE_TICKS = 16 };
-
 /* longest time for which the last wave is repeated with the energy of lost ones [s] */
 static const double longest_hold = 0.05;
 /* relative rounding error of the unused energy, which is a difference of large sums */
@@ -37,17 +34,13 @@ int tact_network_channel_init(struct tact_network_channel *channel,
 
 static void discard_received_waves(struct tact_network_channel *channel)
 {
-    /* else a wave that was partly used to fill a gap would be received again and used in full */
-    if (channel->next_unused_tick < channel->reduced_tick) {
-        channel->next_unused_tick = channel->reduced_tick;
-    }
     memset(channel->slots, 0, sizeof channel->slots);
     memset(&channel->last, 0, sizeof channel->last);
     memset(channel->last_received_wave, 0, sizeof channel->last_received_wave);
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
-    channel->has_valid_sample = channel->ticks_without_energy = channel->sender_gap_ticks = 0;
+    channel->has_valid_sample = channel->gap_ticks = 0;
     channel->last_arrival_offset = 0;
     channel->largest_fill = INT64_MIN;
 }
@@ -57,7 +50,7 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
     discard_received_waves(channel);
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
     channel->next_sent_tick = 0;
-    channel->next_unused_tick = channel->reduced_tick = 0;
+    channel->next_unused_tick = 0;
     memset(channel->sent, 0, sizeof channel->sent);
     channel->sent_energy = channel->used_energy = (struct tact_network_compensated_sum){0.0, 0.0};
     channel->energy_sent_by_peer = channel->least_energy = 0.0;
@@ -278,10 +271,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         const int64_t tick = packet.tick - i;
         if (is_channel_waiting || tick >= channel->play_tick) {
             slot = prepare_slot_of_tick(channel, tick);
-            /* a wave that was stored earlier may have been reduced by make_wave_from_waiting() */
-            if (!slot->has_wave) {
-                memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
-            }
+            memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
             slot->has_wave = 1;
         }
     }
@@ -394,36 +384,6 @@ static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_c
     return is_channel_waiting && slot->has_wave && has_energy(channel, slot->wave) ? slot : NULL;
 }
 
-/* Makes a missing wave from the next waves that wait: each loses the same fraction of its energy to
- * it, so that no more energy is used than was sent, and a steady wave is hardly reduced. Returns 0
- * if no wave waits. */
-static int make_wave_from_waiting(struct tact_network_channel *channel, double *wave)
-{
-    struct tact_network_channel_slot *next[BRIDGE_TICKS];
-    int count = 0;
-    for (int i = 0; i < BRIDGE_TICKS; i++) {
-        struct tact_network_channel_slot *slot = find_waiting_wave(channel, channel->play_tick + i);
-        if (slot) {
-            next[count++] = slot;
-        }
-    }
-    if (count && next[count - 1]->tick > channel->reduced_tick) {
-        channel->reduced_tick = next[count - 1]->tick;
-    }
-    for (int axis = 0; count && axis < channel->options.axes; axis++) {
-        double square = 0.0;
-        for (int i = 0; i < count; i++) {
-            square += next[i]->wave[axis] * next[i]->wave[axis];
-        }
-        wave[axis] = copysign(sqrt(square / (count + 1)), next[0]->wave[axis]);
-        for (int i = 0; i < count; i++) {
-            next[i]->wave[axis] *= sqrt(count / (count + 1.0));
-        }
-    }
-    channel->counts.bridged_wave_count += count > 0;
-    return count > 0;
-}
-
 /* Energy of lost waves [J]: sent by the other end, neither used nor waiting to be used. */
 static double find_unused_energy(struct tact_network_channel *channel)
 {
@@ -451,11 +411,11 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     if (!next && channel->held_ticks >= time_in_ticks(channel, longest_hold)) {
         return 0;
     }
-    const double since = channel->ticks_without_energy > 1 ? channel->ticks_without_energy : 1.0;
+    const double since = channel->gap_ticks > 1 ? channel->gap_ticks : 1.0;
     for (int axis = 0; axis < channel->options.axes; axis++) {
         const double last = channel->last_received_wave[axis];
         interpolated_wave[axis] =
-            next && tact_wave_has_energy(last)
+            next && tact_wave_has_energy(last) && tact_wave_has_energy(next->wave[axis])
                 ? last + (next->wave[axis] - last) * since / (since + (double)ahead)
                 : last;
     }
@@ -469,25 +429,16 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
     return 1;
 }
 
-/* 1: on some axis an end asks the other to wait, or waits for it. */
-static int is_wait(const struct tact_network_channel *channel, const double *wave)
+/* 1 where a wave says that its end was only kept where it is, as none arrived there: using it as it
+ * is would take the force off this end. */
+static int is_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
 {
     int found = 0;
     for (int i = 0; i < channel->options.axes; i++) {
         const enum tact_wave_kind kind = tact_wave_kind(wave[i]);
-        found |= kind == TACT_WAVE_KIND_WAIT || kind == TACT_WAVE_KIND_WAITING;
+        found |= kind == TACT_WAVE_KIND_MISSING || kind == TACT_WAVE_KIND_STOPPED;
     }
-    return found;
-}
-
-/* 1 where a wave without energy arrived, after at most 50 ms of such waves: the other end is only
- * kept where it is, and using its wave as it is would take the force off this end. Not where it
- * waits: each end then knows the other's force without a wave. */
-static int is_short_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
-{
-    return !has_energy(channel, wave) && !is_wait(channel, wave) &&
-           has_energy(channel, channel->last_received_wave) &&
-           channel->sender_gap_ticks < time_in_ticks(channel, longest_hold);
+    return found && !has_energy(channel, wave);
 }
 
 static void use_sample_of_tick(struct tact_network_channel *channel,
@@ -510,24 +461,21 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
         channel->next_unused_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
     }
-    const int is_wave_missing = out->missing || is_short_gap_of_sender(channel, slot->wave);
-    channel->ticks_without_energy = is_wave_missing ? channel->ticks_without_energy + 1 : 0;
-    channel->sender_gap_ticks = is_wave_missing ? channel->sender_gap_ticks + !out->missing : 0;
-    if (!is_wave_missing) {
+    const int is_gap = out->missing || is_gap_of_sender(channel, slot->wave);
+    channel->gap_ticks = is_gap ? channel->gap_ticks + 1 : 0;
+    if (!is_gap) {
         memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
         channel->held_ticks = 0;
         return;
     }
     channel->counts.missing += (uint64_t)out->missing;
-    if (make_missing_wave(channel, out->wave)) {
+    if (make_missing_wave(channel, out->wave) || !out->missing) {
         return;
     }
-    if (make_wave_from_waiting(channel, out->wave)) {
-        channel->held_ticks = 0;
-    } else if (out->missing && channel->held_ticks < channel->options.hold) {
+    if (channel->held_ticks < channel->options.hold) {
         channel->held_ticks++;
         channel->counts.held++;
-    } else if (out->missing) {
+    } else {
         memset(out->wave, 0, sizeof out->wave);
     }
 }
@@ -577,7 +525,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     }
     if (arrival_timing == TIMING_LATE) {
         channel->counts.inserted_wave_count++;
-        if (!make_missing_wave(channel, out->wave) && !make_wave_from_waiting(channel, out->wave)) {
+        if (!make_missing_wave(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
     } else {

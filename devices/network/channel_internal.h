@@ -4,12 +4,10 @@
  * of tick k is used at k + D, D = least delay + jitter + repeats: each packet repeats the waves of
  * the last ticks, so that a lost or late one is replaced. A packet also says how much energy was
  * sent so far, so that the energy of waves that did not come is known: as far as it lasts, such a
- * wave is put between its neighbours, or the last one is used again for 50 ms. Else it is made of
- * the energy of those that wait behind it, and where none waits it is zero. Up to 50 ms of waves
- * that arrive without energy after others are made in the same way, as their sender was only kept
- * where it was for want of a wave; where that fails they are used as they are, and so are those by
- * which ends wait for each other. All of that is passive; with the option `hold` it is held for a
- * few ticks instead of zero, which is not. Where the clocks of the sites drift, the fill is
+ * wave is put between its neighbours, or the last one is used again for 50 ms; else it is zero.
+ * That is passive; with the option `hold` it is held for a few ticks instead of zero, which is not.
+ * A wave that arrives without energy, as none arrived at the other end, is made up for in the same
+ * way, and where that fails used as it is. Where the clocks of the sites drift, the fill is
  * corrected by a wave that is dropped or one more that is made so, passive as well.
  *
  * Of each wave u [sqrt(W)], u^2 / 2 is power; energy() is what the other site has sent by its own
@@ -104,8 +102,6 @@ struct tact_network_channel {
     int64_t play_tick;
     int64_t newest_tick;      /* newest tick of which a packet has arrived */
     int64_t next_unused_tick; /* tick of the newest wave that was used, plus 1; 0: none */
-    /* tick of the newest wave that was reduced to fill a gap, plus 1; 0: none */
-    int64_t reduced_tick;
     /* time at which the newest packet was received here, and at which it was sent */
     int64_t newest_packet_received_ns, other_sent_ns;
     int has_heard, waiting_ticks, silence, held_ticks;
@@ -115,9 +111,7 @@ struct tact_network_channel {
     /* largest fill of the window before less the expected one [ticks] */
     int64_t last_arrival_offset;
     int window_ticks, other_margin, missing_ticks;
-    /* ticks since the last wave that was received and had energy, or was of an end at rest; and
-     * those of them in which one without energy was received */
-    int ticks_without_energy, sender_gap_ticks;
+    int gap_ticks; /* ticks in which no wave arrived, or one that says so of the other end */
     uint32_t newest_flags;
     uint64_t newest_terms;
     struct tact_network_channel_slot {

@@ -136,7 +136,7 @@ static void update_share_of_robot(const struct tact_session *s, struct session_r
     struct session_remote_state *state = &r->state;
     if (r->arrived == TACT_WAVE_KIND_WAIT) {
         state->share = 0.0;
-    } else if (r->arrived != TACT_WAVE_KIND_MISSING) {
+    } else if (!is_link_silent(r)) {
         if (state->must_zero_offset > 0.0) {
             tact_session_zero_other_position(s, r);
             state->must_zero_offset = 0.0;
@@ -228,8 +228,8 @@ static void update_target_of_robot(const struct tact_session *s, struct session_
     const struct tact_scene_remote *def = r->def;
     const double b = def->impedance,
                  round_trip = tact_session_remote_inputs(s, r)[r->in.round_trip];
-    r->is_line_end_held = state->ticks <= 0.0 || r->arrived == TACT_WAVE_KIND_MISSING ||
-                          r->arrived == TACT_WAVE_KIND_WAIT;
+    r->is_line_end_held =
+        state->ticks <= 0.0 || is_link_silent(r) || r->arrived == TACT_WAVE_KIND_WAIT;
     const double share = state->share, error = tact_session_line_end_position_error(s, r);
     state->used =
         r->is_line_end_held
@@ -256,8 +256,8 @@ void tact_session_update_target_from_wave(const struct tact_session *s, struct s
     }
 }
 
-/* Without a wave a robot's end says so, and a person's passes on that none arrived: the robot's end
- * then stays too. What a robot's end says is not passed on, or it would go to and fro for ever. */
+/* Without a wave a robot's end says so, and a person's passes on what arrived: the robot's end then
+ * stays too. */
 static double choose_zero_energy_wave(const struct session_remote *r)
 {
     double largest = 0.0; /* largest force component of the vector */
@@ -267,10 +267,11 @@ static double choose_zero_energy_wave(const struct session_remote *r)
     if (r->arrived == TACT_WAVE_KIND_WAIT && !is_person_end(r)) {
         return TACT_WAVE_WAITING;
     }
-    if (r->arrived != TACT_WAVE_KIND_MISSING || largest == 0.0) {
+    if (!is_link_silent(r) || largest == 0.0) {
         return TACT_WAVE_AT_REST;
     }
-    return is_person_end(r) ? TACT_WAVE_MISSING : TACT_WAVE_STOPPED;
+    return is_person_end(r) && r->arrived == TACT_WAVE_KIND_MISSING ? TACT_WAVE_MISSING
+                                                                    : TACT_WAVE_STOPPED;
 }
 
 /* Wave that leaves a robot's end: the tank provides the energy that its own force added to the wave
@@ -286,12 +287,21 @@ static double provide_added_energy(struct session_remote *r, double wave)
                                             : 0.0;
 }
 
+/* Whether a robot's end that is held sends a wave all the same: the person's has none as this one
+ * sent none before, and the gap would go to and fro for ever. The tank provides the energy. */
+static int ends_gap_of_waves(const struct session_remote *r)
+{
+    return !is_person_end(r) && r->state.ticks > 0.0 && r->arrived == TACT_WAVE_KIND_STOPPED &&
+           0.5 * r->tie.period * r->energy_added_to_wave <= r->state.tank;
+}
+
 void tact_session_compute_outgoing_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
     const double b = r->def->impedance,
                  rate = tact_wave_line_end_rate(b, state->used, state->force);
-    state->sent = r->is_line_end_held ? 0.0 : tact_wave_outgoing(b, rate, state->force);
+    const int sends_wave = !r->is_line_end_held || ends_gap_of_waves(r);
+    state->sent = sends_wave ? tact_wave_outgoing(b, rate, state->force) : 0.0;
     if (is_person_end(r)) {
         state->target = q;
         if (state->ticks > 0.0 && state->wait > 0.0) {
@@ -301,7 +311,7 @@ void tact_session_compute_outgoing_wave(struct session_remote *r, double q, doub
         }
         return;
     }
-    state->sent = r->is_line_end_held ? 0.0 : provide_added_energy(r, state->sent);
+    state->sent = sends_wave ? provide_added_energy(r, state->sent) : 0.0;
     if (state->ticks > 0.0 && state->sent == 0.0) {
         state->sent = choose_zero_energy_wave(r);
     }

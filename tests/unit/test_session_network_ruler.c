@@ -17,6 +17,7 @@
 #include "support/campaign.h"
 #include "support/free_port.h"
 #include "support/network_sites.h"
+#include "support/random.h"
 #include "support/run_scene.h"
 
 /* The person's script lasts on: the ruler is not put down, and the deadman is the operator's turn,
@@ -261,11 +262,40 @@ static void silence_does_not_drop_the_ruler(void **state)
     }
 }
 
+/* Silences of any length and direction, over any delay up to 60 ms: no end's force jumps, and what
+ * a gap took from one end is not handed to and fro between them. */
+static void silences_of_any_length_cause_no_jump(void **state)
+{
+    (void)state;
+    const int count = campaign_trial_count(IS_SANITIZER_BUILD ? 1 : 5, 200);
+    double worst = 0.0;
+    for (int n = 0; n < count; n++) {
+        char delay[32];
+        const double until = 0.005 + (n % 2 ? uniform(0.0, 0.1) : uniform(0.1, 1.0));
+        const int direction = 1 + (int)uniform(0.0, 3.0), is_poor = uniform(0.0, 3.0) < 1.0;
+        tact_number_print(delay, sizeof delay, "%.3f", uniform(0.0, 0.06));
+        const struct silence silence = {NULL,          delay,          is_poor, SILENT_FROM + until,
+                                        direction & 1, direction >> 1, 1.0,     until > 0.45};
+        const struct silence_effect e = hold_ruler_through_silence(&silence);
+        const double step = fmax(e.robot_step, e.person_step);
+        if (step > worst) {
+            print_message("%.4f s, directions %d, %s link of %s s: grip %.2f N, at least %.2f, at "
+                          "the end %.2f; most in a tick %.3f and %.3f N\n",
+                          until, direction, is_poor ? "poor" : "plain", delay, e.grip_before,
+                          e.least_grip, e.last_grip, e.robot_step, e.person_step);
+        }
+        worst = fmax(worst, step);
+        assert_true(step < 0.5 && e.slip < 1e-4);
+        assert_true(e.least_grip > 0.8 * e.grip_before && e.last_grip > 0.85 * e.grip_before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ruler_is_held_by_a_remote_hand),
         cmocka_unit_test(silence_does_not_drop_the_ruler),
+        cmocka_unit_test(silences_of_any_length_cause_no_jump),
         cmocka_unit_test(remote_hand_holds_the_ruler_for_an_hour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
