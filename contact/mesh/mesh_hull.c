@@ -12,6 +12,10 @@
 
 #include "contact/vec.h"
 
+/* Distance of two points, relative to the largest coordinate, below which one of them is left out
+ * where qhull finds no closed surface with both. */
+#define COINCIDENT_DISTANCE_RATIO 1e-12
+
 /** Lists the outward triangles of a computed convex hull. Returns their number, or -ENOMEM. */
 static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **triangles)
 {
@@ -93,6 +97,78 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     return rc;
 }
 
+struct point_by_x {
+    double x;
+    size_t index;
+};
+
+static int compare_points_by_x(const void *a, const void *b)
+{
+    const struct point_by_x *p = a, *q = b;
+    return p->x != q->x ? (p->x < q->x ? -1 : 1) : p->index < q->index ? -1 : p->index > q->index;
+}
+
+static int are_points_near(const double *p, const double *q, double tolerance)
+{
+    return fabs(p[0] - q[0]) <= tolerance && fabs(p[1] - q[1]) <= tolerance &&
+           fabs(p[2] - q[2]) <= tolerance;
+}
+
+/** Copies the points without those that are within a distance of another, which is copied. Returns
+ * their number, or 0 without memory; *welded is owned by the caller. */
+static size_t weld_points(const double *points, size_t n, double tolerance, double **welded)
+{
+    struct point_by_x *sorted = malloc(n * sizeof *sorted);
+    size_t count = 0, first = 0;
+    double *out = malloc(3 * n * sizeof *out);
+    *welded = out;
+    for (size_t i = 0; sorted && i < n; i++) {
+        sorted[i] = (struct point_by_x){points[3 * i], i};
+    }
+    if (sorted) {
+        qsort(sorted, n, sizeof *sorted, compare_points_by_x);
+    }
+    for (size_t i = 0; sorted && out && i < n; i++) {
+        const double *p = points + 3 * sorted[i].index;
+        while (first < count && out[3 * first] < p[0] - tolerance) {
+            first++;
+        }
+        size_t k = first;
+        while (k < count && !are_points_near(p, out + 3 * k, tolerance)) {
+            k++;
+        }
+        if (k == count) {
+            memcpy(out + 3 * count++, p, 3 * sizeof *p);
+        }
+    }
+    free(sorted);
+    return count;
+}
+
+/** Runs qhull without the points that coincide with another within rounding, by which facets may be
+ * flipped, or too wide for it to continue. -EINVAL, with the error as it was, where there are none.
+ */
+static int run_qhull_without_coincident_points(const double *points, size_t n, FILE *log,
+                                               struct tact_mesh **out, struct tact_error *err)
+{
+    double *welded, most = 0.0;
+    for (size_t i = 0; i < 3 * n; i++) {
+        most = fmax(most, fabs(points[i]));
+    }
+    const size_t count = weld_points(points, n, COINCIDENT_DISTANCE_RATIO * most, &welded);
+    int was_hull_found, rc = -EINVAL;
+    if (count == 0) {
+        rc = tact_error_set(err, -ENOMEM, "out of memory");
+    } else if (count >= 4 && count < n) {
+        rc = run_qhull_with_options(welded, count, "Qt Pp", log, &was_hull_found, out, err);
+        if (rc == -EINVAL && was_hull_found) {
+            rc = run_qhull_with_options(welded, count, "QJ Pp", log, &was_hull_found, out, err);
+        }
+    }
+    free(welded);
+    return rc;
+}
+
 int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struct tact_error *err)
 {
     *out = NULL;
@@ -119,6 +195,9 @@ int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struc
         /* Merged facets may triangulate badly; joggled input has none. Only the connectivity is
          * taken from it, not the coordinates. */
         rc = run_qhull_with_options(points, n, "QJ Pp", log, &was_hull_found, out, err);
+    }
+    if (rc == -EINVAL) {
+        rc = run_qhull_without_coincident_points(points, n, log, out, err);
     }
     fclose(log);
     free(text);
