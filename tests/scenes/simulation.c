@@ -168,6 +168,18 @@ void simulate_scene_observed(const char *scene, double seconds,
     simulate_scene_file(scene, path, seconds, observer, out);
 }
 
+/* Makes the names of files in a scene's text, which are relative to its folder, absolute. */
+static void make_file_names_absolute(char *text, size_t room)
+{
+    static const char key[] = "file: ", folder[] = TACT_SOURCE_DIR "/examples/scenes/";
+    for (char *at = strstr(text, key); at; at = strstr(at, key)) {
+        at += strlen(key);
+        assert_true(strlen(text) + strlen(folder) < room);
+        memmove(at + strlen(folder), at, strlen(at) + 1);
+        memcpy(at, folder, strlen(folder));
+    }
+}
+
 /* Runs a scene's text as `write` puts it into a file. */
 static void simulate_changed_scene(const char *scene, double seconds, struct simulation *out,
                                    void (*write)(FILE *to, const char *text,
@@ -183,6 +195,7 @@ static void simulate_changed_scene(const char *scene, double seconds, struct sim
     size_t size = fread(text, 1, sizeof text - 1, from);
     assert_true(feof(from) && fclose(from) == 0);
     text[size] = '\0';
+    make_file_names_absolute(text, sizeof text);
     FILE *to = fdopen(file, "w");
     assert_non_null(to);
     write(to, text, change);
