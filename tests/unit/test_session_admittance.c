@@ -537,13 +537,7 @@ static void twin_without_a_servo_measures_no_force(void **state)
 static int make_test_folder(void **state)
 {
     (void)state;
-    char path[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/press.csv", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("time,x\n0,0\n0.3,0\n0.6,1\n10,1\n", file);
-    return fclose(file);
+    return make_folder_with_file(folder, "press.csv", "time,x\n0,0\n0.3,0\n0.6,1\n10,1\n");
 }
 
 static int remove_test_folder(void **state)

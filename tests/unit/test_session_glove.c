@@ -210,17 +210,13 @@ static void lost_glove_returns_without_a_jump(void **state)
 static int make_test_folder(void **state)
 {
     (void)state;
-    char path[64];
-    assert_non_null(mkdtemp(folder));
+    static const char content[] =
+        "time,b0,b1,b2,b3,b4,b5,b6,b7,b8,b9\n0,0,0,0,0,0,0,0,0,0,0\n0.3,0,0,0,0,0,0,0,0,0,0\n"
+        "1,0.5,0.4,0.6,0.3,0.55,0.35,0.5,0.5,0.7,0.2\n"
+        "9,0.5,0.4,0.6,0.3,0.55,0.35,0.5,0.5,0.7,0.2\n";
+    const int rc = make_folder_with_file(folder, "curl.csv", content);
     snprintf(log_path, sizeof log_path, "%s/glove.mcap", folder);
-    snprintf(path, sizeof path, "%s/curl.csv", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("time,b0,b1,b2,b3,b4,b5,b6,b7,b8,b9\n0,0,0,0,0,0,0,0,0,0,0\n0.3,0,0,0,0,0,0,0,0,0,0\n"
-          "1,0.5,0.4,0.6,0.3,0.55,0.35,0.5,0.5,0.7,0.2\n"
-          "9,0.5,0.4,0.6,0.3,0.55,0.35,0.5,0.5,0.7,0.2\n",
-          file);
-    return fclose(file);
+    return rc;
 }
 
 static int remove_test_folder(void **state)

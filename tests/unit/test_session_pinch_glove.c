@@ -150,16 +150,11 @@ static void every_hand_joint_is_coupled_to_the_glove(void **state)
 
 static int make_test_folder(void **state)
 {
-    char path[64];
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/close.csv", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("time,left,left_tip,right,right_tip\n0,0,0,0,0\n0.2,0,0,0,0\n1,-0.35,-0.1,0.35,0.1\n"
-          "9,-0.35,-0.1,0.35,0.1\n",
-          file);
-    return fclose(file);
+    return make_folder_with_file(
+        folder, "close.csv",
+        "time,left,left_tip,right,right_tip\n0,0,0,0,0\n0.2,0,0,0,0\n1,-0.35,-0.1,0.35,0.1\n"
+        "9,-0.35,-0.1,0.35,0.1\n");
 }
 
 static int remove_test_folder(void **state)

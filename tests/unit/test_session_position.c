@@ -447,14 +447,10 @@ static void positions_are_not_played_back(void **state)
 static int make_test_folder(void **state)
 {
     (void)state;
-    char path[64];
-    assert_non_null(mkdtemp(folder));
+    static const char content[] = "time,x\n0,0\n0.3,0\n0.6,0.03\n10,0.03\n";
+    const int rc = make_folder_with_file(folder, "press.csv", content);
     snprintf(log_path, sizeof log_path, "%s/place.mcap", folder);
-    snprintf(path, sizeof path, "%s/press.csv", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("time,x\n0,0\n0.3,0\n0.6,0.03\n10,0.03\n", file);
-    return fclose(file);
+    return rc;
 }
 
 static int remove_test_folder(void **state)

@@ -285,16 +285,11 @@ static void bad_pushed_bases_are_refused(void **state)
 static int make_test_folder(void **state)
 {
     (void)state;
-    char path[64];
-    assert_non_null(mkdtemp(folder));
+    static const char content[] =
+        "t,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.3,0,0,0,0,0,0\n0.6,0.03,0,0,0,0,0\n9,0.03,0,0,0,0,0\n";
+    const int rc = make_folder_with_file(folder, "press.csv", content);
     snprintf(log_path, sizeof log_path, "%s/pushed.mcap", folder);
-    snprintf(path, sizeof path, "%s/press.csv", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(
-        "t,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.3,0,0,0,0,0,0\n0.6,0.03,0,0,0,0,0\n9,0.03,0,0,0,0,0\n",
-        file);
-    return fclose(file);
+    return rc;
 }
 
 static int remove_test_folder(void **state)

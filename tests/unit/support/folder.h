@@ -1,9 +1,23 @@
-/* Removal of the folder that a test writes its files to. */
+/* The folder that a test writes its files to. */
 #ifndef TACT_TESTS_FOLDER_H
 #define TACT_TESTS_FOLDER_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* Makes a folder by the template of mkdtemp(), and one file in it. Returns 0, else another number.
+ */
+static inline int make_folder_with_file(char *folder, const char *name, const char *content)
+{
+    char path[512];
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    return file ? (fputs(content, file) < 0) | fclose(file) : -1;
+}
 
 /* Removes these files of the folder, as far as they exist, then the folder. Returns 0, or -1 where
  * other files remain. */
