@@ -1,7 +1,6 @@
 #include "contact/pair/features/core_internal.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,19 @@
 /* Directions of the table of start vertices: the faces of a cube, 8 by 8 cells each. */
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
-/* Index of the cell of the direction table that contains a direction. */
+/* Largest component of a direction below which its scale would overflow. */
+#define LEAST_DIRECTION 1e-300
+
+/* Index of the cell of the direction table that contains a direction; the first where all of its
+ * components are 0, as from one centre to another at the same place. */
 static int start_vertex_cell_of_direction(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
-    double scale = 0.5 * SIDE / tact_max(fabs(d[axis]), DBL_MIN);
+    if (fabs(d[axis]) < LEAST_DIRECTION) {
+        return 0;
+    }
+    double scale = 0.5 * SIDE / fabs(d[axis]);
     int u = (int)(d[(axis + 1) % 3] * scale + 0.5 * SIDE);
     int v = (int)(d[(axis + 2) % 3] * scale + 0.5 * SIDE);
     u = u < 0 ? 0 : u >= SIDE ? SIDE - 1 : u;
