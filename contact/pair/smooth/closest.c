@@ -198,7 +198,9 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
     for (int i = 0; i < 2; i++) { /* of a symmetric matrix */
         const double unit[2] = {i == 0, i == 1};
         double column[2], bent[2];
-        tact_smooth_solve_2x2(s, unit, column);
+        if (!tact_smooth_solve_2x2(s, unit, column)) {
+            return 0;
+        }
         multiply_2x2(flat, column, bent);
         m[i] = other[i] + bent[0];
         m[2 + i] = other[2 + i] + bent[1];
