@@ -118,11 +118,13 @@ static int check_position_outputs(const struct tact_device_info *info, struct ta
                                   "%d; expected 0, or 1 + its index",
                                   i, output->name, output->raw, info->input_count);
         }
-        if (output->raw > 0 && strcmp(output->unit, info->input[output->raw - 1].unit) != 0) {
+        const struct tact_device_channel *measured =
+            info->input + (output->raw > 0 ? output->raw - 1 : 0);
+        if (output->raw > 0 && strcmp(output->unit, measured->unit) != 0) {
             return tact_error_set(err, -EINVAL,
                                   "the device type: output %d, \"%s\", is a position in \"%s\", "
                                   "which is measured in \"%s\"",
-                                  i, output->name, output->unit, info->input[output->raw - 1].unit);
+                                  i, output->name, output->unit, measured->unit);
         }
     }
     return 0;
