@@ -97,15 +97,21 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     return rc;
 }
 
-struct point_by_x {
-    double x;
+/* Points are sorted along a direction in which the planes of a solid rarely lie, as those of one
+ * height are compared with each other. */
+static const double sorting_direction[3] = {0.534, 0.617, 0.578};
+
+struct point_by_height {
+    double height; /* along that direction */
     size_t index;
 };
 
-static int compare_points_by_x(const void *a, const void *b)
+static int compare_points_by_height(const void *a, const void *b)
 {
-    const struct point_by_x *p = a, *q = b;
-    return p->x != q->x ? (p->x < q->x ? -1 : 1) : p->index < q->index ? -1 : p->index > q->index;
+    const struct point_by_height *p = a, *q = b;
+    return p->height != q->height ? (p->height < q->height ? -1 : 1)
+           : p->index < q->index  ? -1
+                                  : p->index > q->index;
 }
 
 static int are_points_near(const double *p, const double *q, double tolerance)
@@ -118,19 +124,21 @@ static int are_points_near(const double *p, const double *q, double tolerance)
  * their number, or 0 without memory; *welded is owned by the caller. */
 static size_t weld_points(const double *points, size_t n, double tolerance, double **welded)
 {
-    struct point_by_x *sorted = malloc(n * sizeof *sorted);
+    struct point_by_height *sorted = malloc(n * sizeof *sorted);
+    const double window = 2.0 * tolerance; /* over the sum of the direction's components */
     size_t count = 0, first = 0;
     double *out = malloc(3 * n * sizeof *out);
     *welded = out;
     for (size_t i = 0; sorted && i < n; i++) {
-        sorted[i] = (struct point_by_x){points[3 * i], i};
+        sorted[i] = (struct point_by_height){tact_v3_dot(sorting_direction, points + 3 * i), i};
     }
     if (sorted) {
-        qsort(sorted, n, sizeof *sorted, compare_points_by_x);
+        qsort(sorted, n, sizeof *sorted, compare_points_by_height);
     }
     for (size_t i = 0; sorted && out && i < n; i++) {
         const double *p = points + 3 * sorted[i].index;
-        while (first < count && out[3 * first] < p[0] - tolerance) {
+        while (first < count &&
+               tact_v3_dot(sorting_direction, out + 3 * first) < sorted[i].height - window) {
             first++;
         }
         size_t k = first;
