@@ -84,7 +84,7 @@ static void contact_spring_deflection_is_compliance_times_force(void **state)
     lowest_point_of_foot(&s, later);
     run_under_wrench(&s, off, 2);
     lowest_point_of_foot(&s, back);
-    print_message("gives way by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
+    print_message("is displaced by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
                   1e3 * foot_position[0], pull_force, 1e3 * t * pull_force,
                   later[0] - foot_position[0], back[0]);

@@ -24,6 +24,7 @@
 #include "support/folder.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
+#include "support/wall_scene.h"
 
 static const double period = 1e-3, joint_damping = 2.0; /* [s], [N s/m] */
 
@@ -41,21 +42,7 @@ enum { X, FORCE, JOINT, SENT, ENERGY, LEAST, COLUMNS };
 static char folder[] = "/tmp/tact_admittance_XXXXXX";
 
 static const char text[] =
-    "name: press\n"
-    "materials: [{name: steel}]\n"
-    "pairs: [{materials: [steel, steel], friction: 0.5, model: features}]\n"
-    "bodies:\n"
-    "  - name: wall\n"
-    "    fixed: true\n"
-    "    position: [%g, 0, 0]\n"
-    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.06, 0, 0], material: steel}]\n"
-    "hands:\n"
-    "  - name: hand\n"
-    "    weightless: true\n"
-    "    links:\n"
-    "      - name: tip\n"
-    "        mass: %g\n"
-    "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
+    "name: press\n" WALL_AND_LINK_TEXT
     "        joint: {type: slide, axis: [1, 0, 0], damping: %g%s}\n"
     "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: steel}]\n"
     "devices:\n"

@@ -159,8 +159,9 @@ static struct tact_hand_state state_of_base(struct tact_session *session)
     return tact_hand_state(tact_world_hand(tact_session_world(session), 0));
 }
 
-/* The device stands still, and the other site pushes and turns: the base gives way by K^-1 F, and
- * turns by the rotation vector K^-1 M; the person feels F and M, along the axes of the device. */
+/* The device stands still, and the other site pushes and turns: the base is displaced by K^-1 F,
+ * and turns by the rotation vector K^-1 M; the person feels F and M, along the axes of the device.
+ */
 static void force_of_the_other_site_displaces_along_all_axes(void **state)
 {
     (void)state;
