@@ -364,9 +364,11 @@ void mock_pad_plug(struct mock_pad *pad)
     set_resting_axes(pad);
     pthread_mutex_unlock(&pad->lock);
     atomic_store(&pad->read_fails, false);
+    /* The node exists only while its requests are answered: the preloaded library ends the program
+     * that opens a node whose socket is bound and does not listen yet, or no more. */
     pad->is_plugged_in =
-        umockdev_testbed_add_from_string(pad->testbed, text, &error) &&
-        umockdev_testbed_attach_ioctl(pad->testbed, pad->node, pad->ioctls, &error);
+        umockdev_testbed_attach_ioctl(pad->testbed, pad->node, pad->ioctls, &error) &&
+        umockdev_testbed_add_from_string(pad->testbed, text, &error);
     if (error) {
         fprintf(stderr, "umockdev: %s\n", error->message);
         g_error_free(error);
@@ -376,8 +378,8 @@ void mock_pad_plug(struct mock_pad *pad)
 void mock_pad_unplug(struct mock_pad *pad, bool error)
 {
     atomic_store(&pad->read_fails, error);
-    umockdev_testbed_detach_ioctl(pad->testbed, pad->node, NULL);
     umockdev_testbed_remove_device(pad->testbed, pad->sysfs_path);
+    umockdev_testbed_detach_ioctl(pad->testbed, pad->node, NULL);
     pad->is_plugged_in = false;
 }
 
