@@ -92,6 +92,13 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
     return 0;
 }
 
+static void discard_hello(struct tact_network_endpoint *endpoint)
+{
+    memcpy(endpoint->replaced_hello, endpoint->sent_hello.hello, sizeof endpoint->replaced_hello);
+    sodium_memzero(&endpoint->sent_hello, sizeof endpoint->sent_hello);
+    endpoint->hello_creation_time_ns = 0;
+}
+
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns)
 {
     if (!endpoint->is_initiator ||
@@ -99,8 +106,11 @@ void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t 
          now_ns - endpoint->last_accepted_time_ns < silence_before_new_hello_ns)) {
         return;
     }
-    if (!endpoint->hello_creation_time_ns ||
+    if (endpoint->hello_creation_time_ns &&
         now_ns - endpoint->hello_creation_time_ns > hello_lifetime_ns) {
+        discard_hello(endpoint);
+    }
+    if (!endpoint->hello_creation_time_ns) {
         tact_network_hello(&endpoint->identity, &endpoint->sent_hello);
         endpoint->hello_creation_time_ns = now_ns;
     } else if (now_ns - endpoint->last_hello_time_ns < hello_retry_interval_ns) {
@@ -236,19 +246,27 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     send_datagram(endpoint, entry->answer, sizeof entry->answer, from);
 }
 
-static void discard_hello(struct tact_network_endpoint *endpoint)
+/* Why an answer does not belong to the hello that is open: 0, -ENOENT (none is open, or it answers
+ * the hello before, late), or that of tact_network_check_answer(). */
+static int check_answer_of_open_hello(const struct tact_network_endpoint *endpoint,
+                                      const unsigned char *answer, size_t size)
 {
-    sodium_memzero(&endpoint->sent_hello, sizeof endpoint->sent_hello);
-    endpoint->hello_creation_time_ns = 0;
+    if (!endpoint->is_initiator || !endpoint->hello_creation_time_ns) {
+        return -ENOENT;
+    }
+    const int rc =
+        tact_network_check_answer(&endpoint->identity, endpoint->sent_hello.hello, answer, size);
+    return rc == -EBADMSG && !tact_network_check_answer(&endpoint->identity,
+                                                        endpoint->replaced_hello, answer, size)
+               ? -ENOENT
+               : rc;
 }
 
 static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned char *answer,
                           size_t size, int64_t now_ns)
 {
     struct tact_network_session session;
-    int rc = !endpoint->is_initiator || !endpoint->hello_creation_time_ns ? -ENOENT : 0;
-    rc = rc ? rc
-            : tact_network_check_answer(&endpoint->identity, &endpoint->sent_hello, answer, size);
+    int rc = check_answer_of_open_hello(endpoint, answer, size);
     /* answers of strangers, which may have any address of a sender, do not use the rate up */
     if (!rc && !is_handshake_allowed(endpoint, now_ns)) {
         return;

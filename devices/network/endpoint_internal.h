@@ -63,6 +63,8 @@ struct tact_network_endpoint {
     struct tact_network_session session;       /* valid if has_session */
     int has_session;                           /* 1 after the first handshake */
     struct tact_network_sent_hello sent_hello; /* hello of the initiator that is not answered yet */
+    /* the hello before it, whose answer may still arrive; zeros: none */
+    unsigned char replaced_hello[TACT_NETWORK_HELLO_BYTES];
     int64_t hello_creation_time_ns; /* time at which the open hello was made; 0: none is open */
     int64_t last_hello_time_ns;     /* time at which the hello was sent last */
     int64_t last_accepted_time_ns;  /* time of the newest accepted packet, or of the handshake */

@@ -134,15 +134,14 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
     return bad ? -EBADMSG : 0;
 }
 
-int tact_network_check_answer(const struct tact_network_identity *self,
-                              const struct tact_network_sent_hello *sent_hello,
+int tact_network_check_answer(const struct tact_network_identity *self, const unsigned char *hello,
                               const unsigned char *answer, size_t size)
 {
     unsigned char hash[TACT_NETWORK_TAG_BYTES];
     if (size != TACT_NETWORK_ANSWER_BYTES) {
         return -EPROTO;
     }
-    compute_answer_hash(hash, answer, sent_hello->hello, self->peer_hello_key);
+    compute_answer_hash(hash, answer, hello, self->peer_hello_key);
     return sodium_memcmp(hash, answer + ANSWER_HASH_OFFSET, sizeof hash) ? -EBADMSG : 0;
 }
 
@@ -153,7 +152,7 @@ int tact_network_finish(const struct tact_network_identity *self,
 {
     unsigned char tag[TACT_NETWORK_TAG_BYTES];
     struct shared_secrets shared_secrets;
-    const int rc = tact_network_check_answer(self, sent_hello, answer, size);
+    const int rc = tact_network_check_answer(self, sent_hello->hello, answer, size);
     if (rc) {
         return rc;
     }

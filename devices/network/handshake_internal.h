@@ -48,8 +48,7 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
 /* Whether a datagram may be the pinned other end's answer to this hello, which costs a hash.
  * Returns 0, -EPROTO (its size is wrong) or -EBADMSG (of another sender, or to another hello).
  * Real-time safe. */
-int tact_network_check_answer(const struct tact_network_identity *self,
-                              const struct tact_network_sent_hello *sent_hello,
+int tact_network_check_answer(const struct tact_network_identity *self, const unsigned char *hello,
                               const unsigned char *answer, size_t size);
 
 /* Completes the handshake at the end that connects. Takes about 0.2 ms. Returns 0, -EPROTO (its

@@ -222,6 +222,35 @@ static void network_handshakes_survive_packet_loss(void **state)
     assert_true(worst < 5000);
 }
 
+/* It comes when the hello has been replaced by a new one, as nothing else had arrived for 1.5 s. */
+static void late_answer_is_not_counted_as_forged(void **state)
+{
+    (void)state;
+    static struct relay relay;
+    struct tact_network_endpoint caller, listener;
+    open_relayed_ends(&relay, &caller, &listener);
+    tick_endpoint(&caller, NULL);
+    relay_forward_queued(&relay, 0.0);
+    tick_endpoint(&listener, NULL);
+    relay_forward_queued(&relay, 1.0);
+    assert_true(relay.count == 2 && !relay.is_from_caller[1]);
+    now_ns += 1600 * ms;
+    tick_endpoint(&caller, NULL);
+    for (int i = 0; i < 2; i++) { /* the second one has another hash: nobody's answer */
+        relay.kept[1][relay.size[1] - 1 - TACT_NETWORK_TAG_BYTES] ^= (unsigned char)i;
+        relay_record_and_send(&relay, 0, relay.kept[1], relay.size[1]);
+        tick_endpoint(&caller, NULL);
+        assert_int_equal(caller.counts.foreign_packet_count, 1);
+        assert_int_equal(caller.counts.forged_packet_count, i);
+    }
+    for (int i = 0; i < 4; i++) {
+        relay_forward_queued(&relay, 0.0);
+        tick_endpoint(i % 2 ? &caller : &listener, NULL);
+    }
+    assert_true(caller.has_session);
+    close_relayed_ends(&relay, &caller, &listener);
+}
+
 static void replayed_datagrams_have_no_effect(void **state)
 {
     (void)state;
@@ -531,6 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(restarted_network_peer_is_accepted),
         cmocka_unit_test(network_handshakes_survive_packet_loss),
+        cmocka_unit_test(late_answer_is_not_counted_as_forged),
         cmocka_unit_test(replayed_datagrams_have_no_effect),
         cmocka_unit_test(flood_of_hello_packets_is_counted),
         cmocka_unit_test(flood_of_recorded_hellos_delays_a_handshake_once),
