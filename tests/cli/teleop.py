@@ -148,7 +148,8 @@ class Relay(threading.Thread):
 
 class Ends:
     """Both ends over a relay, and what happens to them. Nobody has a deadman here, so that the ties engage by
-    themselves once both are there again."""
+    themselves once both are there again. The person presses from 1.3 s after the start on: more than the second after a
+    return that is judged, also where this end was killed and started again."""
 
     def __init__(self):
         port = free_port()
@@ -157,7 +158,7 @@ class Ends:
         edited("teleop.yaml", **{r'connect: "127\.0\.0\.1:4710"': f'connect: "127.0.0.1:{self.relay.ports[0]}"',
                                  r'listen: "127\.0\.0\.1:4710"': f'listen: "127.0.0.1:{port}"', r"delay: 0\.05": "delay: 0.01",
                                  "mode: waves": "mode: waves\\ntank: 1"})
-        edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": "script: [[0.8, 0, 0, 0], [1.3, 1, 0, 0]]\n      deadman_from: 0",
+        edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": "script: [[1.3, 0, 0, 0], [1.8, 1, 0, 0]]\n      deadman_from: 0",
                                               "duration: 24": "duration: 3000", "deadman: operator.deadman": ""})
         edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 3000"})
         self.logs = {"local": [], "remote": []}
@@ -193,7 +194,7 @@ class Ends:
             self.runs[where].send_signal(signal.SIGCONT)
         self.relay.plugged, self.relay.cut = True, ()
         wait_for(log, "is there", before + 1)
-        time.sleep(2.0 if what == "kill" else 1.0)
+        time.sleep(2.5 if what == "kill" else 1.0)
 
     def end(self):
         for site in ("local", "remote"):
@@ -234,7 +235,7 @@ def stalls(rows):
 
 def is_undisturbed(rows, first, disturbed):
     """No end was late from 0.5 s before a silence on, and it was after the touch, of which the force rises by itself."""
-    return rows[first][0] > rows[0][0] + 2e9 and not any(rows[first][0] - 0.5e9 < time_ns <= rows[end_of(rows, first) - 1][0] + 0.2e9 for time_ns in disturbed)
+    return rows[first][0] > rows[0][0] + 2.5e9 and not any(rows[first][0] - 0.5e9 < time_ns <= rows[end_of(rows, first) - 1][0] + 0.2e9 for time_ns in disturbed)
 
 
 def is_settled(rows):
@@ -249,7 +250,7 @@ def suffers(events):
         os.unlink(name)
     ends = Ends()
     wait_for(ends.logs["local"][0], "is there")
-    time.sleep(2.5)
+    time.sleep(3.0)
     for event in events:
         ends.suffer(event)
     time.sleep(4.5)
