@@ -284,7 +284,11 @@ static void ticks_before_a_kill_are_in_one_of_the_log_parts(void **state)
         pid_t child = fork();
         if (child == 0)
             record_until_killed_by_parent(ticks);
-        sleep_for_microseconds(20000 + (long)(next_random_of_seed(&seed) % 300000));
+        /* A part takes about 150 ticks, which last as long as the machine makes them wait. */
+        const uint64_t wanted = i == 0 ? 1000 : next_random_of_seed(&seed) % 2500;
+        for (int ms = 0; atomic_load(ticks) < wanted && ms < 30000; ms++)
+            sleep_for_microseconds(1000);
+        sleep_for_microseconds((long)(next_random_of_seed(&seed) % 20000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         if (atomic_load(ticks) == 0) {
