@@ -17,7 +17,7 @@ TACT_BEGIN_DECLS
 
 #define TACT_VERSION_MAJOR 0 /**< major version of the headers */
 /** Minor version of the headers, and of the ABI while the major version is 0. */
-#define TACT_VERSION_MINOR 14
+#define TACT_VERSION_MINOR 15
 /** Patch version of the headers: incremented where neither API nor ABI changes. */
 #define TACT_VERSION_PATCH 0
 

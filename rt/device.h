@@ -55,7 +55,7 @@ struct tact_device_wrench {
     char name[TACT_DEVICE_NAME];  /**< letters, digits and _, a letter first */
     char frame[TACT_DEVICE_NAME]; /**< frame of the wrench */
     int channel;     /**< index of the first of six consecutive inputs: force [N], torque [N m] */
-    int32_t no_zero; /**< 1: the sensor's reading without load was never measured, so that its zero
+    int32_t untared; /**< 1: the sensor's reading without load was never measured, so that its zero
                         is unknown */
 };
 

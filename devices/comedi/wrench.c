@@ -130,7 +130,7 @@ void tact_wrench_describe(const struct tact_wrench *wrench, int first,
     snprintf(reported->name, sizeof reported->name, "%s", wrench->name);
     snprintf(reported->frame, sizeof reported->frame, "%s", wrench->frame);
     reported->channel = first;
-    reported->no_zero = !wrench->has_gauge_bias;
+    reported->untared = !wrench->has_gauge_bias;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

@@ -28,7 +28,7 @@ static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
             def->name);
     }
     for (int k = 0; k < info->wrench_count; k++) {
-        if (info->wrench[k].no_zero) {
+        if (info->wrench[k].untared) {
             return tact_error_set(
                 err, locate_uncalibrated_key(s, "devices", i, "", err),
                 "outputs stay disarmed until the zero of the force-torque sensor %s of %s is "

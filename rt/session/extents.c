@@ -75,6 +75,6 @@ static void warn_of_extent(void *user, const char *text)
 
 void tact_session_use_extents(struct tact_session *s)
 {
-    s->extents = (struct tact_extent_store){
-        .user = s, .load = load_cached_extent, .save = save_cached_extent, .warn = warn_of_extent};
+    s->extents = (struct tact_extent_store){TACT_ABI(struct tact_extent_store), s,
+                                            load_cached_extent, save_cached_extent, warn_of_extent};
 }

@@ -14,6 +14,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/counts.h"
+#include "contact/pair/field/extent.h"
+#include "contact/pair/field/field.h"
+#include "contact/pair/options.h"
 #include "rt/cache.h"
 #include "rt/session/replay.h"
 #include "support/campaign.h"
@@ -278,9 +281,31 @@ static int remove_test_folder(void **state)
     return system(command);
 }
 
+/* As of a library whose headers are of another version: its functions are not called. */
+static void store_of_another_abi_is_refused(void **state)
+{
+    (void)state;
+    struct tact_extent_store store = {.abi = TACT_ABI(struct tact_extent_store)};
+    const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.01, .store = &store};
+    const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_pressure_field *field;
+    struct tact_error err = {.line = 0};
+    assert_int_equal(tact_field_of_shape(&floor, &soft, &field, &err), 0);
+    tact_field_free(field);
+    for (int i = 0; i < 2; i++) {
+        store.abi = (struct tact_abi)TACT_ABI(struct tact_extent_store);
+        store.abi.size += (uint32_t)i;
+        store.abi.version -= (uint32_t)!i;
+        assert_int_equal(tact_field_of_shape(&floor, &soft, &field, &err), -EINVAL);
+        assert_null(field);
+        assert_string_equal(err.text, "the store of extents was compiled for another ABI");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(store_of_another_abi_is_refused),
         cmocka_unit_test(stored_field_equals_the_computed_one),
         cmocka_unit_test(oldest_stored_fields_are_removed),
         cmocka_unit_test(results_are_the_same_without_a_cache_folder),

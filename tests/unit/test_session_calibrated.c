@@ -13,7 +13,7 @@
 
 /* What the simulated device reports: raw (uncalibrated) channels, no zero; and whether it was
  * closed. */
-static int raw, no_zero, closed;
+static int raw, untared, closed;
 
 static void read_sensor_board(void *self, uint64_t tick, double t, int64_t now,
                               struct tact_device_input *in)
@@ -54,7 +54,7 @@ static int open_sensor_board(const struct tact_device_config *config, struct tac
     out->info.wrench_count = 1;
     snprintf(out->info.wrench[0].name, sizeof out->info.wrench[0].name, "wrist");
     out->info.wrench[0].channel = 1;
-    out->info.wrench[0].no_zero = no_zero;
+    out->info.wrench[0].untared = untared;
     return 0;
 }
 
@@ -126,10 +126,10 @@ static void uncalibrated_inputs_do_not_arm_outputs(void **state)
     assert_int_equal(make_session_of_board("", ", scale: 0.15", 1, &err), 0);
     assert_int_equal(make_session_of_board("", ", offset: 0.1", 1, &err), 0);
     raw = 0;
-    no_zero = 1;
+    untared = 1;
     expect_session_refused("", "", 3, "devices[0]",
                            "until the zero of the force-torque sensor wrist of board is measured");
-    no_zero = 0;
+    untared = 0;
 }
 
 int main(void)

@@ -168,7 +168,8 @@ static void count_warning(void *user, const char *text)
 /* Force of the file's field, 2 mm deep in a rigid half-space, by a material of 1e5 Pa and 10 mm. */
 static double contact_force_of_file_field(const struct file *f, double scale)
 {
-    const struct tact_extent_store store = {.warn = count_warning};
+    const struct tact_extent_store store = {.abi = TACT_ABI(struct tact_extent_store),
+                                            .warn = count_warning};
     const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.01, .store = &store};
     struct tact_soup soup;
     struct tact_shape shape = {.kind = TACT_SHAPE_MESH};

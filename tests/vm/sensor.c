@@ -227,7 +227,7 @@ void tare_measures_the_zero(void **state)
     assert_non_null(strstr(config.err.text, "the zero of sensor wrist was not measured: input g2"));
     drive_gauges_with_wrench(before, -1);
     assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
-    assert_true(device.info.input[0].raw && !device.info.wrench[0].no_zero);
+    assert_true(device.info.input[0].raw && !device.info.wrench[0].untared);
     drive_gauges_with_wrench(after, -1);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     for (int k = 0; k < 6; k++) {

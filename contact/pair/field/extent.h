@@ -18,6 +18,7 @@
 #include "../../api.h"
 #include "../../error.h"
 #include "../../mesh/mesh.h"
+#include "../../version.h"
 
 TACT_BEGIN_DECLS
 
@@ -107,7 +108,8 @@ TACT_API double tact_field_pressure(const struct tact_pressure_field *field, con
  * its mesh, recipe and checksum are compared; it then equals a computed one bit for bit.
  */
 struct tact_extent_store {
-    void *user; /**< pointer passed to each function of the store */
+    struct tact_abi abi; /**< TACT_ABI(struct tact_extent_store) */
+    void *user;          /**< pointer passed to each function of the store */
     /** Loads the data saved under a name, to be freed by free(). Returns 0 or a negative errno. */
     int (*load)(void *user, const char *name, void **data, size_t *size);
     /** Saves data under a name of up to 40 letters, digits and hyphens. After a failure the extent
@@ -119,11 +121,11 @@ struct tact_extent_store {
 
 /** Loads the extent of a mesh from a store. Returns 1 with *out, to be freed with
  * tact_extent_free(); 0 where the store has none, or one that is damaged or belongs to another mesh
- * or recipe. */
+ * or recipe, and where the store was compiled for another ABI. */
 TACT_API int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                               const struct tact_extent_recipe *recipe, struct tact_extent **out);
 
-/** Saves the extent of a mesh to a store. */
+/** Saves the extent of a mesh to a store; not to one that was compiled for another ABI. */
 TACT_API void tact_extent_save(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                                const struct tact_extent_recipe *recipe,
                                const struct tact_extent *extent);

@@ -77,7 +77,8 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
 {
     struct file_header file_header = make_extent_file_header(mesh, recipe);
     char name[40];
-    if (!store || !store->save || !make_extent_file_name(mesh, &file_header, name)) {
+    if (!store || tact_abi_check(&store->abi, sizeof *store) || !store->save ||
+        !make_extent_file_name(mesh, &file_header, name)) {
         return;
     }
     file_header.vertices = extent->vertex_count;
@@ -146,7 +147,8 @@ int tact_extent_load(const struct tact_extent_store *store, const struct tact_me
     void *data = NULL;
     size_t size;
     *out = NULL;
-    if (!store || !store->load || !make_extent_file_name(mesh, &expected_header, name) ||
+    if (!store || tact_abi_check(&store->abi, sizeof *store) || !store->load ||
+        !make_extent_file_name(mesh, &expected_header, name) ||
         store->load(store->user, name, &data, &size)) {
         return 0;
     }

@@ -69,7 +69,7 @@ TACT_API int tact_field_halfspace(double gradient, struct tact_pressure_field **
  * Mesh, torus, cone, revolution, and all but half-spaces of a material whose kind is not AUTO: the
  * extent of the mesh, which is stored in the material's store or found there. A mesh with
  * tetrahedra (mesh/tets.h) has, with the kind AUTO, their pressure, or with extents that of these.
- * @retval -EINVAL   a convex solid whose tetrahedra are flat
+ * @retval -EINVAL   a convex solid whose tetrahedra are flat, or a store of another ABI
  * @retval -EDOM     a mesh without an extent, see tact_extent_of_mesh(); err says why
  * @retval -ENOMEM
  * Not real-time safe.

@@ -354,6 +354,9 @@ int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_
 {
     int is_soft = material->modulus > 0.0;
     *out = NULL;
+    if (material->store && tact_abi_check(&material->store->abi, sizeof *material->store)) {
+        return tact_error_set(err, -EINVAL, "the store of extents was compiled for another ABI");
+    }
     int rc =
         shape->kind == TACT_SHAPE_HALFSPACE
             ? tact_field_halfspace(is_soft ? tact_field_pressure_slope(material) : INFINITY, out)
