@@ -209,12 +209,13 @@ static int listen_at_port(struct server *s, int port)
         .iface = "127.0.0.1",
         .protocols = websocket_protocols,
         .user = s,
-        .gid = -1,
-        .uid = -1,
         .retry_and_idle_policy = &idle_policy,
         .options = LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
                    LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
     };
+    /* No change of user and group. Their type is int in older libraries, else unsigned. */
+    memset(&info.gid, 0xff, sizeof info.gid);
+    memset(&info.uid, 0xff, sizeof info.uid);
     s->port = port;
     s->context = lws_create_context(&info);
     return s->context ? 0 : -EADDRINUSE;

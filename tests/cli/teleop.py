@@ -211,10 +211,10 @@ def silences(rows):
 
 def stayed(rows, first):
     """The end of the robot's line stays where it is while the device is not OK, which is from 0.1 s after the last wave on: of
-    the motion that stops with 20 ms, exp(-5) is left."""
+    the motion that stops with 20 ms, exp(-5) is left; all of it where the loop was stopped itself for that time."""
     until = next((i for i in range(first, len(rows)) if rows[i][1] == OK), len(rows))
     moved = max(abs(row[4] - rows[first][4]) for row in rows[first:until])
-    assert moved < 2e-5, (first, moved)
+    assert moved < (2e-4 if rows[first][0] - rows[first - 1][0] > 0.1e9 else 2e-5), (first, moved)
 
 
 def largest_jump(rows, first):
@@ -279,7 +279,7 @@ def suffers(events):
         if not any(event.startswith("kill") for event in events) and is_settled(rows):
             assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
         print(f"{judged} of {found} silences were judged: no end was late around them")
-        all_judged &= judged > 0
+        all_judged &= judged > 0 or found == 0  # an end that was killed each time has no silence
         assert found >= len(events) - sum(event in (f"kill {site}", f"stop {site}") for event in events), (site, found)
     return all_judged
 
