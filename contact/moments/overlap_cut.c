@@ -215,6 +215,35 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     p->n = m + 2;
 }
 
+/** Sorts points on a line by one of their coordinates. */
+TACT_INLINE void tact_cut_sort_points(tact_d4 *point, int count, int axis)
+{
+    for (int i = 1; i < count; i++) {
+        const tact_d4 p = point[i];
+        int at = i;
+        for (; at > 0 && point[at - 1][axis] > p[axis]; at--) {
+            point[at] = point[at - 1];
+        }
+        point[at] = p;
+    }
+}
+
+/** Sorts the points in which a cap's outline crosses a plane along the line of the two planes. Its
+ * outline crosses that line upward and downward by turns, so that points of the same rank bound one
+ * opening: pairs of other ranks would close the surface too, but with needles from one opening to
+ * another, which cancel but for the rounding of their length. */
+TACT_INLINE void tact_cap_sort_crossings(struct tact_cutter *c, int cap, int plane, int count)
+{
+    double along[3];
+    int axis = 0;
+    tact_v3_cross(along, c->plane[cap], c->plane[plane]);
+    for (int k = 1; k < 3; k++) {
+        axis = fabs(along[k]) > fabs(along[axis]) ? k : axis;
+    }
+    tact_cut_sort_points(c->leaves, count, axis);
+    tact_cut_sort_points(c->enters, count, axis);
+}
+
 /** Cuts the cap of an earlier plane by a later one; the resulting opening is closed in both caps.
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
@@ -240,6 +269,9 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     *edge_link = -1;
     c->last_edge_of_cap[cap] = kept;
     c->is_capacity_exceeded |= leaving_count != entering;
+    if (leaving_count > 1 && leaving_count == entering) {
+        tact_cap_sort_crossings(c, cap, plane, leaving_count);
+    }
     for (int i = 0; i < leaving_count && !c->is_capacity_exceeded; i++) {
         tact_cap_add_edge(c, cap, &c->leaves[i], &c->enters[i]);
         tact_cap_add_edge(c, plane, &c->enters[i], &c->leaves[i]);

@@ -176,11 +176,83 @@ static void compare_with_segment_sums(const struct tact_moments *m,
         record_error_over_bound(m->gradient[3 + k] - (double)expected_sums->torque[k],
                                 (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
     }
-    const double reach = 50.0 * size; /* distance of the farthest tip of an overlap that tapers */
     for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
         record_error_over_bound(m->second[k] - (double)expected_sums->second[k],
-                                slack * reach * reach);
+                                slack * size * size);
     }
+}
+
+/* The ring, whole and in its convex segments. */
+struct ring {
+    struct tact_shape whole;
+    struct tact_mesh *segment[SEGMENTS];
+    struct tact_moments_scratch *scratch;
+};
+
+static void make_ring(struct ring *ring)
+{
+    ring->whole = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = make_ring_mesh()};
+    ring->scratch = tact_moments_scratch_create(1 << 16);
+    assert_non_null(ring->scratch);
+    assert_null(ring->whole.mesh->facets);
+    for (int i = 0; i < SEGMENTS; i++) {
+        ring->segment[i] = make_ring_segment_mesh(i);
+    }
+    worst_error_over_bound = 0.0;
+}
+
+static void free_ring(struct ring *ring)
+{
+    for (int i = 0; i < SEGMENTS; i++) {
+        tact_mesh_free(ring->segment[i]);
+    }
+    tact_mesh_free((struct tact_mesh *)ring->whole.mesh);
+    tact_moments_scratch_destroy(ring->scratch);
+}
+
+/* Result of a trial: whether the solid touches the ring, in the library and in the oracle, and
+ * whether it was cut out of the ring by its planes. */
+struct trial {
+    int touches, is_expected_to_touch, is_cut, is_not_convex;
+};
+
+/* Puts solid number i at a random pose near the ring and compares the moments of the overlap. */
+static struct trial compare_random_solid(const struct ring *ring, int i)
+{
+    struct tact_mesh *solid = make_solid(i);
+    const struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = solid};
+    const double angle = uniform(0.0, 6.283185307179586), radius = uniform(0.7, 1.2);
+    struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;
+    struct tact_moments m;
+    struct sums expected_sums = {.v = 0};
+    if (!solid->facets) { /* points that are so near a plane that the hull is not convex */
+        tact_mesh_free(solid);
+        return (struct trial){.is_not_convex = 1};
+    }
+    tact_v3_set(at.position, radius * cos(angle), radius * sin(angle),
+                uniform(-HALF_HEIGHT, HALF_HEIGHT));
+    if (i % 4 == 0) { /* the solid's faces are along the ring's wall, as a finger's */
+        tact_v3_set(at.quat_wxyz + 1, 0.0, 0.0, sin(0.5 * angle));
+        at.quat_wxyz[0] = cos(0.5 * angle);
+    }
+    tact_pose_mul(&pb, &pa, &at);
+    const uint64_t *counts = tact_moments_counts(ring->scratch);
+    const uint64_t cut = counts[TACT_COUNT_CONVEX];
+    const int rc = tact_moments_pair(&ring->whole, &pa, &b, &pb, NULL, ring->scratch, &m);
+    for (int k = 0; k < SEGMENTS; k++) {
+        const struct oracle_moments part =
+            oracle_overlap(ring->segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER_RADIUS);
+        add_segment_overlap(&part, m.centroid, &expected_sums);
+    }
+    assert_true(rc == 0 || rc == 1);
+    const struct trial trial = {.touches = rc,
+                                .is_expected_to_touch = expected_sums.v > 0,
+                                .is_cut = counts[TACT_COUNT_CONVEX] > cut};
+    if (trial.is_cut) {
+        compare_with_segment_sums(&m, &expected_sums);
+    }
+    tact_mesh_free(solid);
+    return trial;
 }
 
 /* Small solids in the ring's wall, across its rims, and in the middle of the ring, where there is
@@ -189,48 +261,14 @@ static void ring_overlap_equals_the_sum_over_its_segments(void **state)
 {
     (void)state;
     const int solid_count = campaign_trial_count(SOLIDS, ALL_SOLIDS);
-    struct tact_shape ring = {.kind = TACT_SHAPE_MESH, .mesh = make_ring_mesh()};
-    struct tact_mesh *segment[SEGMENTS];
-    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 16);
+    struct ring ring;
     int touching = 0, not_convex = 0;
-    assert_non_null(scratch);
-    const uint64_t *counts = tact_moments_counts(scratch);
-    assert_null(ring.mesh->facets);
-    for (int i = 0; i < SEGMENTS; i++) {
-        segment[i] = make_ring_segment_mesh(i);
-    }
+    make_ring(&ring);
+    const uint64_t *counts = tact_moments_counts(ring.scratch);
     for (int i = 0; i < solid_count; i++) {
-        struct tact_mesh *solid = make_solid(i);
-        const struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = solid};
-        const double angle = uniform(0.0, 6.283185307179586), radius = uniform(0.7, 1.2);
-        struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;
-        struct tact_moments m;
-        struct sums expected_sums = {.v = 0};
-        if (!solid->facets) { /* points that are so near a plane that the hull is not convex */
-            tact_mesh_free(solid);
-            not_convex++;
-            continue;
-        }
-        tact_v3_set(at.position, radius * cos(angle), radius * sin(angle),
-                    uniform(-HALF_HEIGHT, HALF_HEIGHT));
-        if (i % 4 == 0) { /* the solid's faces are along the ring's wall, as a finger's */
-            tact_v3_set(at.quat_wxyz + 1, 0.0, 0.0, sin(0.5 * angle));
-            at.quat_wxyz[0] = cos(0.5 * angle);
-        }
-        tact_pose_mul(&pb, &pa, &at);
-        const uint64_t cut = counts[TACT_COUNT_CONVEX];
-        const int rc = tact_moments_pair(&ring, &pa, &b, &pb, NULL, scratch, &m);
-        for (int k = 0; k < SEGMENTS; k++) {
-            const struct oracle_moments part =
-                oracle_overlap(segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER_RADIUS);
-            add_segment_overlap(&part, m.centroid, &expected_sums);
-        }
-        assert_true(rc == 0 || rc == 1);
-        if (counts[TACT_COUNT_CONVEX] > cut) {
-            compare_with_segment_sums(&m, &expected_sums);
-        }
-        touching += rc;
-        tact_mesh_free(solid);
+        const struct trial trial = compare_random_solid(&ring, i);
+        touching += trial.touches;
+        not_convex += trial.is_not_convex;
     }
     print_message(
         "%d of %d solids touch the ring, %d are not convex by rounding; of %lu it is cut, of "
@@ -240,17 +278,45 @@ static void ring_overlap_equals_the_sum_over_its_segments(void **state)
     assert_true(not_convex <= solid_count / 2000 && touching > solid_count / 3);
     assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solid_count / 2);
     assert_true(worst_error_over_bound <= 1.0);
-    for (int i = 0; i < SEGMENTS; i++) {
-        tact_mesh_free(segment[i]);
+    free_ring(&ring);
+}
+
+/* Solids that cut the ring's wall in several places in one plane, of which a later plane leaves one
+ * or none. Where the openings of one place were closed with corners of another, the first moments
+ * of the first two were 4 and 1.4 of their bound off, and the others, which do not touch the ring,
+ * had an overlap of 3e-21 to 7e-19. */
+static void one_of_several_openings_in_a_plane_is_closed_by_itself(void **state)
+{
+    (void)state;
+    static const struct {
+        int solid;
+        uint64_t state; /* state of the random generator before the trial */
+    } cases[] = {
+        {8474, UINT64_C(16766423110223342543)}, {4753, UINT64_C(5126213269028452136)},
+        {2929, UINT64_C(7113065674242425633)},  {10766, UINT64_C(13921331353463823112)},
+        {15106, UINT64_C(4664754043805183230)},
+    };
+    const uint64_t stream = random_state;
+    struct ring ring;
+    make_ring(&ring);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        random_state = cases[i].state;
+        const struct trial trial = compare_random_solid(&ring, cases[i].solid);
+        assert_true(trial.is_cut);
+        assert_int_equal(trial.touches, trial.is_expected_to_touch);
+        assert_int_equal(trial.touches, i < 2);
     }
-    tact_mesh_free((struct tact_mesh *)ring.mesh);
-    tact_moments_scratch_destroy(scratch);
+    print_message("worst error %.2g of its bound\n", worst_error_over_bound);
+    assert_true(worst_error_over_bound <= 1.0);
+    random_state = stream;
+    free_ring(&ring);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ring_overlap_equals_the_sum_over_its_segments),
+        cmocka_unit_test(one_of_several_openings_in_a_plane_is_closed_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
