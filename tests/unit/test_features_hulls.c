@@ -184,7 +184,10 @@ static void distances_of_hulls_of_real_objects_are_exact(void **state)
     for (int i = 0; i < count; i++) {
         const struct hull_deviations worst =
             check_pairs_of_object(object, i, count, pairs, searched);
-        assert_true(worst.distance < 4e-15 && worst.bounds < 1e-12);
+        /* the lower bound of the program is as exact as the normal that it ends with: of a tip and
+         * a ball 9e-6 of the size apart it is 3e-12 below the distance, after 20 rounds 1.6e-12;
+         * the upper bound is the distance to 5e-18 */
+        assert_true(worst.distance < 4e-15 && worst.bounds < 4e-12);
         /* most deviations are 1e-15; those of a thin body beside one of 200 times its size 2e-13 */
         assert_true(worst.depth < 1e-12 && worst.width < 1e-12);
         apart += worst.apart;

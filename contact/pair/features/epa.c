@@ -19,6 +19,8 @@
 #define SEPARATED_ORIGIN_DISTANCE 1e-12
 /* Cosine above which the normals of two faces belong to one plane. */
 #define SAME_PLANE_COSINE (1.0 - 1e-6)
+/* Change of the unit normal of a face above which its support point has to be searched again. */
+#define CHANGED_NORMAL 1e-12
 /* Area of a face below which it has no normal, relative to the product of two of its sides. */
 #define SLIVER_AREA_TOLERANCE 1e-14
 
@@ -442,6 +444,15 @@ static void support_beyond_face(const struct polytope *p, const struct face *fac
     tact_minkowski_support(p->pair, face->n, next);
 }
 
+/* 1 where the normals of two planes differ by more than CHANGED_NORMAL, as those of a sliver whose
+ * points are taken in another order: the distance of a plane through the origin is 0 by either. */
+static int is_normal_changed(const struct face *one, const struct face *other)
+{
+    double change[3];
+    tact_v3_sub(change, one->n, other->n);
+    return tact_v3_dot(change, change) > CHANGED_NORMAL * CHANGED_NORMAL;
+}
+
 /* Sets the result. nearest: the face nearest to the origin; last: the support point along its
  * normal. The nearest points are on another face where that lies in the same plane and contains
  * them; one that is not in the plane of the difference there is a part of its inside. */
@@ -462,9 +473,19 @@ static void set_epa_result(const struct polytope *p, const struct face *nearest,
             projection_weights(p, &face, weight);
         }
     }
+    const struct face before = face;
     if (rotate_face_points(p, &face, curved ? INFINITY : min_height_beyond_face, weight) &&
         curved) {
         has_moved = 1; /* the result's face is a sliver, without a normal */
+    }
+    if (!curved && is_normal_changed(&face, &before)) {
+        support_beyond_face(p, &face, &next);
+        if (height_above_face(&face, next.w) > min_height_beyond_face) {
+            tact_v3_copy(face.n, before.n);
+            face.d = before.d;
+            projection_weights(p, &face, weight);
+        }
+        has_moved = 1;
     }
     if (has_moved) {
         tact_minkowski_support(p->pair, face.n, &next);

@@ -243,6 +243,21 @@ static void find_nearest_simplex_of_set(const struct tact_working_set *set, doub
     }
 }
 
+/* Sorts the points of a simplex and drops those that do not span its point nearest to the origin,
+ * until all that are left do: of a nearest point on an edge, rounding decides by their order
+ * whether a third point has a part in it. */
+static void sort_nearest_simplex(struct tact_simplex *s, double flat,
+                                 struct nearest_on_simplex *best)
+{
+    int count;
+    do {
+        count = s->count;
+        sort_simplex_points(s);
+        find_nearest_simplex_point(s, flat, best);
+        drop_unused_vertices(s, best);
+    } while (s->count < count);
+}
+
 /* Replaces a result whose distance is larger than its bound. Where features are parallel within
  * 1e-7 rad, the square of the distance decreases by less than rounding from one step to the next
  * although the normal still changes, and the search ends too early. */
@@ -258,9 +273,8 @@ static void close_duality_gap(struct tact_core_pair *pair, double near, const do
     memcpy(set.point, simplex->point, (size_t)simplex->count * sizeof *set.point);
     tact_raise_distance_bound(pair, &set, v, out);
     find_nearest_simplex_of_set(&set, near, &s);
-    sort_simplex_points(&s);
-    find_nearest_simplex_point(&s, near, &best);
-    if (best.count < s.count || !(best.square < out->distance * out->distance)) {
+    sort_nearest_simplex(&s, near, &best);
+    if (!(best.square < out->distance * out->distance)) {
         return;
     }
     choose_search_direction(&best, d);
