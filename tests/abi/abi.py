@@ -25,7 +25,9 @@ class Types:
             inner = self.name(node.get("type-id"))
             return f"{inner} {' '.join(words)}" if inner.endswith("*") else f"{' '.join(words)} {inner}"
         if kind == "array-type-def":
-            sizes = "".join(f"[{part.get('length')}]" for part in node.iter("subrange"))
+            # libabigail calls the length of a flexible array infinite, from 2.4 on unknown
+            lengths = [part.get("length").replace("unknown", "infinite") for part in node.iter("subrange")]
+            sizes = "".join(f"[{length}]" for length in lengths)
             return self.name(node.get("type-id")) + sizes
         if kind == "function-type":
             return self.signature(node)

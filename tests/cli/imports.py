@@ -36,6 +36,11 @@ def tact(*words, code=0):
     return run.stdout, run.stderr
 
 
+def run_import(path, out):
+    """What an import says that may be refused."""
+    return subprocess.run([TACT, "import", path, "-o", out, "--force"], capture_output=True, text=True, check=False, timeout=120).stdout
+
+
 def write(folder, name, text):
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as stream:
@@ -460,8 +465,11 @@ def step(folder):
                                  ("hole", torus(30, 8, holed=True), "face 2, a B-spline: trimmed; expected a whole surface"),
                                  ("text", "solid\n" + good[40:], "cannot read the file as STEP"),
                                  ("digits", good.replace("E+", "e+", 3), "errors in the STEP file"),
+                                 ("reference", good.replace("(#", "(#9", 3), ""),
                                  ("short", good[:len(good) // 2], ""), ("empty", "", "")):
         path = write(folder, name + ".step", content)
+        if name == "digits" and "3.78993e-05 m^3" in run_import(path, out):
+            continue  # OpenCASCADE reads them from 7.7 on
         error = tact("import", path, "-o", out, "--force", code=2)[1]
         assert error.count("\n") == 1 and name + ".step" in error and words in error, error
 
