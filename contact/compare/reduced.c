@@ -121,7 +121,7 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
     for (int i = 0; i < 4; i++) {
         sum += fabs(pose->quat_wxyz[i]);
     }
-    if (!isfinite(sum) || !(gap >= 0.0)) {
+    if (!isfinite(sum + gap) || gap < 0.0) {
         r->failure = REDUCED_NOT_FINITE;
         return -EINVAL;
     }

@@ -119,7 +119,7 @@ TACT_API void tact_reduced_destroy(struct tact_reduced *reduced);
  * axes). It is in contact where the gap is at most `gap` [m] and the surfaces neither separate nor
  * approach faster than settle_speed; it is then moved along the normal until they touch.
  * @retval 0
- * @retval -EINVAL  not finite
+ * @retval -EINVAL  a number is not finite, or `gap` is below 0
  * @retval -EDOM    the surfaces conform, overlap by more than `gap`, or their charts are singular
  *                  there: tact_reduced_failure() says which
  */

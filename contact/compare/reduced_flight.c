@@ -67,7 +67,7 @@ static int find_nearest_contact(const struct tact_reduced *r, struct smooth_cont
     if (contact_count < 0) {
         return -EDOM;
     }
-    out->gap = INFINITY;
+    *out = (struct smooth_contact){.gap = INFINITY};
     for (int i = 0; i < contact_count; i++) {
         if (contact[i].gap < out->gap) {
             *out = contact[i];

@@ -427,7 +427,8 @@ static void linked_rings_pushed_hard_stop_where_contacts_merge(void **state)
     }
 }
 
-/* Dynamic friction above the static one, a start with overlap, and a motion that is not finite. */
+/* Dynamic friction above the static one, a start with overlap, and a motion or a gap that is not
+ * finite. */
 static void failures_of_the_reduced_motion_are_named(void **state)
 {
     (void)state;
@@ -461,6 +462,9 @@ static void failures_of_the_reduced_motion_are_named(void **state)
     s.pose.position[2] = 0.02;
     assert_int_equal(tact_reduced_start(r, &s.pose, s.twist, 1e-6), 0);
     assert_string_equal(tact_reduced_failure(r), "");
+    s.pose.position[2] = 1.0; /* no contact is near, whose gap would be infinite too */
+    assert_int_equal(tact_reduced_start(r, &s.pose, s.twist, INFINITY), -EINVAL);
+    assert_string_equal(tact_reduced_failure(r), "the motion is not finite");
     tact_reduced_destroy(r);
 }
 
