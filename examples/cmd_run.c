@@ -173,8 +173,6 @@ static int open_moment_source(void *user, const struct tact_source_scene *scene,
 
 int run_loaded_scene(struct run *run, struct tact_scene *scene)
 {
-    struct live live_status = {.real = run->options.clock == TACT_LOOP_REAL,
-                               .period = scene->period};
     struct tact_plugins *plugins = NULL;
     struct tact_error err = {.line = 0};
     int code = EXIT_BAD;
@@ -187,7 +185,9 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     run->options.stop = command_stop_flag();
     run->options.messages = (struct tact_messages){command_message, &run->quiet};
     run->options.watch = !run->quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
-    run->options.watch_user = &live_status;
+    run->live_status =
+        (struct live){.real = run->options.clock == TACT_LOOP_REAL, .period = scene->period};
+    run->options.watch_user = &run->live_status;
     run->pages.opens_browser = !run->must_not_open_browser;
     run->pages.address_stream = stderr;
     command_install_stop_signals();

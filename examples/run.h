@@ -2,6 +2,7 @@
 #ifndef TACT_EXAMPLES_RUN_H
 #define TACT_EXAMPLES_RUN_H
 
+#include "command.h"
 #include "contact/compare/reduced.h"
 #include "rt/scene/scene.h"
 #include "rt/session/session.h"
@@ -29,6 +30,7 @@ struct run {
     void (*place)(void *user, struct tact_error *err);
     void *place_error_user;
     struct tact_session_options options;
+    struct live live_status; /* user of options.watch */
 };
 
 /* run_options.c: fills run, whose name and clock are set. 0, or an exit code after a message. */
