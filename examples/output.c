@@ -108,20 +108,21 @@ int output_open(struct output *o, const char *command, const char *path, int for
     }
     o->target_path = realpath(path, NULL);
     o->target_path = o->target_path ? o->target_path : strdup(path);
-    o->beside = o->target_path ? temporary_name_beside(o->target_path) : NULL;
-    o->fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
+    char *beside = o->target_path ? temporary_name_beside(o->target_path) : NULL;
+    o->beside = beside;
+    o->fd = beside ? mkostemp(beside, O_CLOEXEC) : -1;
     o->to = open_stream_of_output(o);
     if (o->to) {
         /* if fchmod() fails, the file is readable by its owner only, which is no error */
         fchmod(o->fd, file_mode_of_output(o->target_path));
         return EXIT_GOOD;
     }
-    int code = report_output_error(o, o->beside ? errno : ENOMEM);
+    int code = report_output_error(o, beside ? errno : ENOMEM);
     if (o->fd >= 0) {
         close(o->fd);
-        unlink(o->beside);
+        unlink(beside);
     }
-    free(o->beside);
+    free(beside);
     free(o->target_path);
     return code;
 }

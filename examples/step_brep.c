@@ -210,7 +210,7 @@ static void read_surface(struct brep_reader *b, struct step_surface *s, int dept
     if (b->is_invalid) {
         return;
     }
-    strcpy(s->name, kinds[kind].name);
+    snprintf(s->name, sizeof s->name, "%s", kinds[kind].name);
     read_numbers(b, kinds[kind].numbers, number);
     if (kind == EXTRUSION || kind == REVOLUTION) {
         skip_curve(b, depth + 1);

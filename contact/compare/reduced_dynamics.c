@@ -5,6 +5,9 @@
 
 #define MIN_SLIP_SPEED 1e-11 /* slip speed below which its direction is only rounding [m/s] */
 
+/* Number of independent rates without slip: u', v' and, with spin, psi'. */
+enum { MOST_RATES_WITHOUT_SLIP = 3 };
+
 /* The independent rates p' of a contact mode: their number, the matrix P of q' = P p', and the rate
  * of P. */
 struct independent_rates {
@@ -126,8 +129,8 @@ static void compute_bias_acceleration(const struct reduced_state *s,
                                       const struct independent_rates *free, double out[SPATIAL])
 {
     double bias_coordinate_acceleration[COORDINATES] = {0.0};
-    for (int j = 0; j < COORDINATES && free->count < COORDINATES; j++) {
-        static const int independent_rate_indices[3] = {2, 3, 4};
+    for (int j = 0; j < COORDINATES && free->count <= MOST_RATES_WITHOUT_SLIP; j++) {
+        static const int independent_rate_indices[MOST_RATES_WITHOUT_SLIP] = {2, 3, 4};
         for (int n = 0; n < free->count; n++) {
             bias_coordinate_acceleration[j] +=
                 free->rate[j][n] * s->rate[independent_rate_indices[n]];
@@ -206,9 +209,9 @@ void tact_reduced_compute_dependent_rates(const struct reduced_kinematics *k,
                                           enum tact_reduced_mode mode, double rate[COORDINATES])
 {
     struct independent_rates free;
-    double independent_rate_values[3] = {rate[2], rate[3], rate[4]};
+    double independent_rate_values[MOST_RATES_WITHOUT_SLIP] = {rate[2], rate[3], rate[4]};
     set_independent_rates(k, mode, &free);
-    for (int j = 0; j < COORDINATES && free.count < COORDINATES; j++) {
+    for (int j = 0; j < COORDINATES && free.count <= MOST_RATES_WITHOUT_SLIP; j++) {
         rate[j] = 0.0;
         for (int n = 0; n < free.count; n++) {
             rate[j] += free.p[j][n] * independent_rate_values[n];

@@ -463,10 +463,10 @@ static double drive_torque_margin(const struct tact_hand *hand, int joint, doubl
 {
     int count, first = tact_hand_joints_of_drive(hand, joint, &count);
     double torque[3];
-    for (int k = first; k < first + count; k++) {
-        torque[k - first] =
-            unlimited_drive_torque_at_zero_rate(hand, k) - drive_torque_of_rates(hand, k, h);
-        *saturated |= hand->state.saturated[k] != 0.0;
+    for (int k = 0; k < count; k++) {
+        torque[k] = unlimited_drive_torque_at_zero_rate(hand, first + k) -
+                    drive_torque_of_rates(hand, first + k, h);
+        *saturated |= hand->state.saturated[first + k] != 0.0;
     }
     const double limit = hand->links[first].def.limit;
     return limit > 0.0 ? tact_margin(demanded_torque_magnitude(torque, count), limit) : 1.0;

@@ -36,14 +36,15 @@ void tact_assign_node_numbers(struct tact_world *world)
     world->max_nodes = 2 * max;
 }
 
+/* The entry of a node in a contact's block; where the block does not have it, the one after the
+ * last. */
 static struct block_jacobian_node *find_block_node(const struct block *block, int node)
 {
-    for (int k = 0; k < block->node_count; k++) {
-        if (block->nodes[k].node == node) {
-            return &block->nodes[k];
-        }
+    int k = 0;
+    while (k < block->node_count && block->nodes[k].node != node) {
+        k++;
     }
-    return NULL;
+    return &block->nodes[k];
 }
 
 /* Adds a node with at least so many unknowns to a contact's block, unless the block has it already.
@@ -51,8 +52,8 @@ static struct block_jacobian_node *find_block_node(const struct block *block, in
 static struct block_jacobian_node *add_block_node(struct block *block, int node, double *v, int dof)
 {
     struct block_jacobian_node *out = find_block_node(block, node);
-    if (!out) {
-        out = &block->nodes[block->node_count++];
+    if (out == &block->nodes[block->node_count]) {
+        block->node_count++;
         out->dof = 0;
         out->rows = NULL;
     }

@@ -249,7 +249,7 @@ static int open_haptic(const struct tact_device_config *config, int maker, const
     struct haptic *self = calloc(1, sizeof *self);
     struct tact_guard_haptic_page *content = calloc(1, sizeof *content);
     int rc = self && content ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
-    if (!rc) {
+    if (self && content) {
         content->device_choice.maker = maker;
         snprintf(self->name, sizeof self->name, "%s", config->name);
         self->messages = config->messages;

@@ -287,7 +287,7 @@ static int read_yaml_scalar(struct reader *r, const yaml_event_t *event)
         return report_index_error(r, event->start_mark,
                                   "a zero byte inside a value; expected text");
     }
-    if (r->depth == 0) {
+    if (r->depth <= 0) {
         return report_index_error(r, event->start_mark,
                                   "expected a map of keys, as in `name: ruler`");
     }

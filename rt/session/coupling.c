@@ -256,7 +256,7 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
     }
     if (c->port.bound > 0.0) {
         const int are_axis_bounds_unequal =
-            c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
+            n == 3 && c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
         limited = (are_axis_bounds_unequal
                        ? bound_force_along_axes(c->tool, force, last, moved, bound)
                        : tact_passivity_bound_axes(force, last, moved, n, bound)) < 1.0;

@@ -407,7 +407,9 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
     tact_v3_sub(s->shift, pose->position, sep->origin);
     tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
-    if (core->vertices) {
+    if (core->kind == TACT_SHAPE_HALFSPACE) { /* its rotation matrix is not set */
+        tact_v3_set(s->outward_normal_in_core_frame, 0.0, 0.0, 1.0);
+    } else {
         tact_m3_tmul_v3(s->outward_normal_in_core_frame, s->turn, s->out);
     }
 }

@@ -326,7 +326,8 @@ static int field_of_solid(const struct tact_shape *shape,
     struct tact_mesh *ball = NULL;
     int rc = 0, is_soft = material->modulus > 0.0;
     if (!m.mesh && shape->kind != TACT_SHAPE_SPHERE) {
-        return tact_error_set(err, -EINVAL, "the shape has no triangle mesh: tessellate it first");
+        tact_error_set(err, -EINVAL, "the shape has no triangle mesh: tessellate it first");
+        return -EINVAL;
     }
     if (!m.mesh) {
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);
