@@ -106,7 +106,8 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
 
 /* Restitution of the normal velocity together with Coulomb friction can add energy (Kane and
  * Levinson 1985). Such an impact is solved again with half the restitution, then with none: without
- * restitution the contacts dissipate, except for the stabilisation. */
+ * restitution the contacts dissipate, except for the stabilisation. Each solution has the sweeps
+ * that the options allow, whatever the first one and other islands needed. */
 void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int round = 0, any = 1; round < 2 && any; round++) {
@@ -118,7 +119,7 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
             any |= island->open;
         }
         if (any) {
-            tact_islands_solve_by_sweeps(world, stats);
+            tact_islands_solve_again_by_sweeps(world, stats);
         }
     }
 }

@@ -274,7 +274,6 @@ void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solv
 {
     for (int is_second_reduction = 0, any = 1; is_second_reduction < 2 && any;
          is_second_reduction++) {
-        int sweeps_before_reduction = stats->iterations;
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
@@ -284,9 +283,7 @@ void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solv
             any |= island->open;
         }
         if (any) {
-            stats->iterations = 0;
-            tact_islands_solve_by_sweeps(world, stats);
-            stats->iterations += sweeps_before_reduction;
+            tact_islands_solve_again_by_sweeps(world, stats);
         }
     }
 }

@@ -488,3 +488,11 @@ void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_st
     }
     sum_island_statistics(world, stats);
 }
+
+void tact_islands_solve_again_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    int sweeps_before = stats->iterations;
+    stats->iterations = 0;
+    tact_islands_solve_by_sweeps(world, stats);
+    stats->iterations += sweeps_before;
+}
