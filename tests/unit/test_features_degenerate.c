@@ -136,6 +136,34 @@ static struct solid make_degenerate_hull(enum hull_kind kind, double size)
     return s;
 }
 
+/* Supports of hulls with vertices that nearly coincide, from any start, are those of a comparison
+ * of all vertices. The neighbours of such a vertex may all be as far along a direction but for
+ * rounding, though others are farther. */
+static void support_of_coincident_vertices_is_the_farthest(void **state)
+{
+    (void)state;
+    double worst = 0.0;
+    const int trials = campaign_trial_count(1000, 20000);
+    for (int i = 0; i < trials; i++) {
+        struct solid s = make_degenerate_hull(DUPLICATES, 1.0);
+        for (int k = 0; k < 200; k++) {
+            double turn[9], found[3], most = -INFINITY;
+            const double *d = turn;
+            random_unit_quaternion(s.pose.quat_wxyz);
+            tact_quat_to_m3(turn, s.pose.quat_wxyz);
+            const int64_t from = (int64_t)uniform(0.0, (double)s.core->vertices);
+            tact_core_vertex(s.core, tact_core_support(s.core, d, from), found);
+            for (size_t v = 0; v < s.mesh->vertex_count; v++) {
+                most = fmax(most, tact_v3_dot(d, s.mesh->vertices + 3 * v));
+            }
+            worst = fmax(worst, most - tact_v3_dot(d, found));
+        }
+        free_convex_solid(&s);
+    }
+    printf("supports of coincident vertices: %.1e short of the farthest\n", worst);
+    assert_true(worst < 1e-15);
+}
+
 /* Worst deviations of the results of one kind, relative to the size of the pair: from the gap along
  * the normal, of a depth from the least over all faces of A - B, of a search from the last result
  * from one without. */
@@ -264,6 +292,7 @@ int main(void)
         cmocka_unit_test(distance_of_nearly_parallel_boxes_is_exact),
         cmocka_unit_test(distance_on_an_edge_between_parallel_faces_is_exact),
         cmocka_unit_test(bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal),
+        cmocka_unit_test(support_of_coincident_vertices_is_the_farthest),
         cmocka_unit_test(distances_of_degenerate_hulls_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,16 @@
  * along edges. */
 #define EXHAUSTIVE_SEARCH_MAX_VERTICES 24
 
+/* Length of an edge, relative to the size, below which a vertex may be as far along a direction as
+ * all of its neighbours but for rounding, though others are farther. */
+#define SHORT_EDGE_RATIO 1e-4
+/* Difference of two distances along a direction by which the edges of a hull may lead to the nearer
+ * vertex, relative to the size: qhull's surface is convex but for that. */
+#define TIE_DISTANCE_RATIO 1e-10
+
+/* Capacity for vertices that are as far as the last one of a walk. */
+enum { MOST_TIED = 32 };
+
 /* Directions of the table of start vertices: the faces of a cube, 8 by 8 cells each. */
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
@@ -49,21 +59,73 @@ static int support_vertex_by_full_scan(const struct tact_core *core, const doubl
     return best;
 }
 
-int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
+/* Walks along edges from a vertex to those that are farther along d, until none of the last one's
+ * neighbours is. Sets *most to the distance of that vertex along d, of any scale. */
+static int walk_to_farther_vertices(const struct tact_core *core, const double d[3], int at,
+                                    double *most)
 {
-    if (!core->start) {
-        return core->vertex ? support_vertex_by_full_scan(core, d)
-                            : tact_curved_core_support(core, d);
-    }
-    int at = from >= 0 ? (int)from : core->start[start_vertex_cell_of_direction(d)];
-    double most = tact_v3_dot(core->vertex[at], d);
+    *most = tact_v3_dot(core->vertex[at], d);
     for (int before = -1; before != at;) {
         before = at;
         for (int k = core->first_neighbour_of_vertex[before];
              k < core->first_neighbour_of_vertex[before + 1]; k++) {
             double s = tact_v3_dot(core->vertex[core->next[k]], d);
-            at = s > most ? core->next[k] : at;
-            most = tact_max(s, most);
+            at = s > *most ? core->next[k] : at;
+            *most = tact_max(s, *most);
+        }
+    }
+    return at;
+}
+
+/* Finds a vertex that is farther along d than `at` among the neighbours of all vertices that are
+ * connected with it and as far but for rounding. -1: there is none; -2: too many are as far. */
+static int find_farther_beyond_ties(const struct tact_core *core, const double d[3], int at,
+                                    double most)
+{
+    int tied[MOST_TIED], count = 1;
+    const double length = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
+    const double least = most - TIE_DISTANCE_RATIO * core->size * length;
+    tied[0] = at;
+    for (int i = 0; i < count; i++) {
+        for (int k = core->first_neighbour_of_vertex[tied[i]];
+             k < core->first_neighbour_of_vertex[tied[i] + 1]; k++) {
+            const int next = core->next[k];
+            const double s = tact_v3_dot(core->vertex[next], d);
+            int is_known = !(s >= least);
+            if (s > most) {
+                return next;
+            }
+            for (int j = 0; j < count && !is_known; j++) {
+                is_known = tied[j] == next;
+            }
+            if (!is_known && count == MOST_TIED) {
+                return -2;
+            }
+            if (!is_known) {
+                tied[count++] = next;
+            }
+        }
+    }
+    return -1;
+}
+
+int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
+{
+    if (!core->vertex) {
+        return tact_curved_core_support(core, d);
+    }
+    if (!core->start) {
+        return support_vertex_by_full_scan(core, d);
+    }
+    int at = from >= 0 ? (int)from : core->start[start_vertex_cell_of_direction(d)];
+    const int has_short_edges = core->shortest_edge < SHORT_EDGE_RATIO * core->size;
+    for (int next = at; next >= 0;) {
+        double most;
+        at = walk_to_farther_vertices(core, d, next, &most);
+        next = has_short_edges ? find_farther_beyond_ties(core, d, at, most) : -1;
+        if (next == -2) {
+            const int farthest = support_vertex_by_full_scan(core, d);
+            at = tact_v3_dot(core->vertex[farthest], d) > most ? farthest : at;
         }
     }
     return at;
@@ -157,6 +219,7 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         return -ENOMEM;
     }
     core->kind = shape->kind;
+    core->shortest_edge = INFINITY;
     switch (shape->kind) {
     case TACT_SHAPE_HALFSPACE:
         core->thickness = INFINITY;

@@ -28,7 +28,8 @@ struct tact_core {
     double (*vertex)[3];            /* [m]; NULL: a curved surface */
     int *first_neighbour_of_vertex; /* index in `next` of the first neighbour of each vertex; one
                                        more entry at the end */
-    int *next; /* neighbours of the vertices along edges of the triangulation */
+    int *next;            /* neighbours of the vertices along edges of the triangulation */
+    double shortest_edge; /* length of the shortest edge of a hull; infinite for other cores [m] */
     int faces;
     double (*normal)[3]; /* outward unit normals of faces; coplanar triangles are one face */
     double *offset;      /* offsets of the faces' planes, at the farthest of their corners [m] */

@@ -52,6 +52,18 @@ static int find_half_edge(const struct face_builder *b, int from, int to)
     return at ? (int)(at - b->half) : -1;
 }
 
+static void set_shortest_edge(struct tact_core *core)
+{
+    for (int v = 0; v < core->vertices; v++) {
+        for (int k = core->first_neighbour_of_vertex[v]; k < core->first_neighbour_of_vertex[v + 1];
+             k++) {
+            double edge[3];
+            tact_v3_sub(edge, core->vertex[core->next[k]], core->vertex[v]);
+            core->shortest_edge = tact_min(core->shortest_edge, tact_v3_norm(edge));
+        }
+    }
+}
+
 int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int edges = 3 * (int)mesh->triangle_count;
@@ -76,8 +88,12 @@ int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *
         int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
         core->next[core->first_neighbour_of_vertex[from] + used[from]++] = to;
     }
+    if (!used) {
+        return -ENOMEM;
+    }
     free(used);
-    return used ? 0 : -ENOMEM;
+    set_shortest_edge(core);
+    return 0;
 }
 
 static void compute_triangle_areas(struct face_builder *b)
