@@ -105,6 +105,18 @@ int tact_minkowski_point_is_repeated(const struct tact_minkowski_point *points, 
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
              struct tact_nearest_points *out);
 
+/*
+ * Finds the nearest points of two polytopes with the bodies moved along the normal n of their
+ * separation, of which `distance` [m] is the length, to a distance at which rounding affects the
+ * search least. The nearest points remain what they are. s: on input up to 3 points to start from;
+ * on output those that span the nearest point; on_a: the nearest point of A, A's frame; v: the
+ * vector to it from that of B, as the bodies are [m]. Returns 0 where there are none, as of a
+ * normal that does not separate them.
+ */
+int tact_nearest_points_of_moved(const struct tact_core_pair *pair, const double n[3],
+                                 double distance, struct tact_simplex *s, double on_a[3],
+                                 double v[3]);
+
 /* Barycentric weights of up to three points in the point of their simplex nearest to the origin. */
 void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
 
@@ -145,5 +157,13 @@ enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa() */
  */
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out);
+
+/*
+ * Replaces the result of tact_epa() for polytopes by the facet of A - B which is the
+ * farthest along its normal (of which the least translation out of it is the shortest), among those
+ * at the points of the result, then at the points of that facet, until none is farther. Where a
+ * body is thin, or has short edges, rounding may hide that facet from the polytope.
+ */
+void tact_raise_facet(struct tact_core_pair *pair, struct tact_nearest_points *out);
 
 #endif

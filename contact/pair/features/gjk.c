@@ -12,7 +12,15 @@
 /* Difference between a distance and its bound that is due to rounding, relative to the size. */
 #define CLOSED_DUALITY_GAP 4e-16
 
-enum { MOST_STEPS = 200 };
+/* Difference above which the nearest points are searched at another distance, relative to the size:
+ * it comes from points that are not the nearest. */
+#define NARROW_DUALITY_GAP 1e-14
+
+/* Distance to which bodies are moved for a search of their nearest points, relative to the size:
+ * its square resolves a displacement across of 1e-8 of it, and rounding its direction to 1e-12. */
+#define RESOLVED_DISTANCE_RATIO 1e-4
+
+enum { MOST_STEPS = 200, MOST_STALLS = 8 };
 
 static const double whole[3] = {1.0}; /* weight of the point in a simplex of one point */
 
@@ -115,6 +123,7 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
     best->count = 0;
     best->square = INFINITY;
     tact_v3_set(best->v, 0.0, 0.0, 0.0);
+    tact_v3_set(best->n, 0.0, 0.0, 0.0);
     if (s->count == 1) {
         set_nearest_point(best, s, 1, first, whole);
     } else if (s->count == 2) {
@@ -217,6 +226,49 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
     }
 }
 
+/* Finds the simplex of A - B nearest to the origin, with its nearest point. *d: the direction of
+ * the last support search, *low: the support point that it found. most_stalls: number of steps
+ * after which the square of the distance need not be smaller. Returns 0 where the simplex contains
+ * the origin or is nearer than `near` [m]. */
+static int find_nearest_simplex(struct tact_core_pair *pair, double near, int most_stalls,
+                                struct tact_simplex *simplex, struct nearest_on_simplex *best,
+                                double d[3], struct tact_minkowski_point *low)
+{
+    double last = INFINITY;
+    int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0, stalls = 0;
+    double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
+    for (int step = 0; step < MOST_STEPS; step++) {
+        double back[3];
+        if (find_nearest_simplex_point(simplex, near, best)) {
+            return 0;
+        }
+        drop_unused_vertices(simplex, best);
+        if (!(best->square > near * near)) {
+            return 0;
+        }
+        choose_search_direction(best, d);
+        tact_v3_scale(back, d, -1.0);
+        int is_repeated = tact_minkowski_support_repeats(pair, simplex, back, low);
+        stalls += !(best->square < last);
+        int ends = sorted || is_repeated || stalls > most_stalls ||
+                   tact_v3_dot(d, low->w) >= min_support_ratio * tact_v3_dot(d, best->v);
+        if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
+            break;
+        }
+        /* one more iteration, from the sorted simplex with which the search of the next tick begins
+         */
+        if (ends) {
+            sorted = 1;
+            pair->start_vertex_a = simplex->point[0].a;
+            pair->start_vertex_b = simplex->point[0].b;
+            continue;
+        }
+        last = best->square;
+        simplex->point[simplex->count++] = *low;
+    }
+    return 1;
+}
+
 /* Finds the simplex of up to three points of a set that is nearest to the origin. */
 static void find_nearest_simplex_of_set(const struct tact_working_set *set, double flat,
                                         struct tact_simplex *nearest)
@@ -258,21 +310,60 @@ static void sort_nearest_simplex(struct tact_simplex *s, double flat,
     } while (s->count < count);
 }
 
-/* Replaces a result whose distance is larger than its bound. Where features are parallel within
- * 1e-7 rad, the square of the distance decreases by less than rounding from one step to the next
- * although the normal still changes, and the search ends too early. */
-static void close_duality_gap(struct tact_core_pair *pair, double near, const double *v,
-                              struct tact_simplex *simplex, struct tact_nearest_points *out)
+int tact_nearest_points_of_moved(const struct tact_core_pair *pair, const double n[3],
+                                 double distance, struct tact_simplex *s, double on_a[3],
+                                 double v[3])
 {
-    struct tact_working_set set = {.count = simplex->count};
+    struct tact_core_pair moved = *pair;
+    struct tact_minkowski_point low;
+    struct nearest_on_simplex best = {.count = 0};
+    double d[3];
+    tact_v3_axpy(moved.shift, distance - RESOLVED_DISTANCE_RATIO * pair->size, n);
+    for (int i = 0; i < s->count; i++) {
+        tact_minkowski_from_vertices(&moved, s->point[i].a, s->point[i].b, &s->point[i]);
+    }
+    if (!find_nearest_simplex(&moved, ZERO_DISTANCE_RATIO * pair->size, MOST_STALLS, s, &best, d,
+                              &low)) {
+        return 0;
+    }
+    tact_v3_set(on_a, 0.0, 0.0, 0.0);
+    tact_v3_set(v, 0.0, 0.0, 0.0);
+    for (int i = 0; i < s->count; i++) {
+        double vertex[3];
+        tact_minkowski_from_vertices(pair, s->point[i].a, s->point[i].b, &s->point[i]);
+        tact_core_vertex(pair->a, s->point[i].a, vertex);
+        tact_v3_axpy(on_a, best.weight[i], vertex);
+        tact_v3_axpy(v, best.weight[i], s->point[i].w);
+    }
+    return 1;
+}
+
+/* Replaces the nearest points by those that are found with the bodies moved along the normal, where
+ * these are nearer. */
+static void search_at_resolved_distance(const struct tact_core_pair *pair,
+                                        struct tact_nearest_points *out)
+{
+    struct tact_simplex s = out->from;
+    double on_a[3], v[3];
+    if (tact_nearest_points_of_moved(pair, out->normal, out->bound, &s, on_a, v) &&
+        tact_v3_dot(out->normal, v) < out->distance) {
+        out->distance = tact_v3_dot(out->normal, v);
+        out->from = s;
+        tact_v3_copy(out->point_on_a, on_a);
+        tact_v3_sub(out->point_on_b, on_a, v);
+    }
+}
+
+/* Searches the nearest simplex of a set of points, and replaces the result where it is nearer. */
+static void search_in_set(struct tact_core_pair *pair, double near,
+                          const struct tact_working_set *set, struct tact_nearest_points *out)
+{
     struct tact_nearest_points next;
     struct tact_simplex s;
     struct tact_minkowski_point low;
     struct nearest_on_simplex best;
     double d[3], back[3];
-    memcpy(set.point, simplex->point, (size_t)simplex->count * sizeof *set.point);
-    tact_raise_distance_bound(pair, &set, v, out);
-    find_nearest_simplex_of_set(&set, near, &s);
+    find_nearest_simplex_of_set(set, near, &s);
     sort_nearest_simplex(&s, near, &best);
     if (!(best.square < out->distance * out->distance)) {
         return;
@@ -286,55 +377,42 @@ static void close_duality_gap(struct tact_core_pair *pair, double near, const do
         tact_v3_copy(next.normal, out->normal);
     }
     *out = next;
-    *simplex = s;
+}
+
+/* Replaces a result whose distance is larger than its bound. Where features are parallel within
+ * 1e-7 rad, or a body is a needle, the square of the distance decreases by less than rounding from
+ * one step to the next although the normal or the nearest points still change, and the search ends
+ * too early. */
+static void close_duality_gap(struct tact_core_pair *pair, double near, const double *v,
+                              struct tact_nearest_points *out)
+{
+    struct tact_working_set set = {.count = out->from.count};
+    memcpy(set.point, out->from.point, (size_t)out->from.count * sizeof *set.point);
+    tact_raise_distance_bound(pair, &set, v, out);
+    search_in_set(pair, near, &set, out);
+    if (out->distance - out->bound > NARROW_DUALITY_GAP * pair->size) {
+        search_at_resolved_distance(pair, out);
+    }
 }
 
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
              struct tact_nearest_points *out)
 {
     struct nearest_on_simplex best;
-    struct tact_minkowski_point next;
-    double d[3], near = ZERO_DISTANCE_RATIO * pair->size, last = INFINITY;
-    int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0;
-    double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
+    struct tact_minkowski_point low;
+    double d[3], near = ZERO_DISTANCE_RATIO * pair->size;
+    int are_polytopes = pair->a->vertex && pair->b->vertex;
     if (!simplex->count) {
-        const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
-        double back[3];
-        tact_v3_scale(back, first, -1.0);
-        tact_minkowski_support(pair, back, &simplex->point[0]);
+        tact_minkowski_support(pair, pair->shift, &simplex->point[0]);
         simplex->count = 1;
     }
-    for (int step = 0; step < MOST_STEPS; step++) {
-        double back[3];
-        if (find_nearest_simplex_point(simplex, near, &best)) {
-            return 0;
-        }
-        drop_unused_vertices(simplex, &best);
-        if (!(best.square > near * near)) {
-            return 0;
-        }
-        choose_search_direction(&best, d);
-        tact_v3_scale(back, d, -1.0);
-        int is_repeated = tact_minkowski_support_repeats(pair, simplex, back, &next);
-        int ends = sorted || is_repeated || !(best.square < last) ||
-                   tact_v3_dot(d, next.w) >= min_support_ratio * tact_v3_dot(d, best.v);
-        if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
-            break;
-        }
-        /* one more iteration, from the sorted simplex with which the search of the next tick begins
-         */
-        if (ends) {
-            sorted = 1;
-            pair->start_vertex_a = simplex->point[0].a;
-            pair->start_vertex_b = simplex->point[0].b;
-            continue;
-        }
-        last = best.square;
-        simplex->point[simplex->count++] = next;
+    if (!find_nearest_simplex(pair, near, 0, simplex, &best, d, &low)) {
+        return 0;
     }
-    set_gjk_result(pair, simplex, &best, d, &next, out);
+    set_gjk_result(pair, simplex, &best, d, &low, out);
     if (are_polytopes && out->distance - out->bound > CLOSED_DUALITY_GAP * pair->size) {
-        close_duality_gap(pair, near, best.v, simplex, out);
+        close_duality_gap(pair, near, best.v, out);
+        *simplex = out->from;
     }
     /* no direction separates the cores: the simplex is a sliver, by rounding */
     return out->bound > -near;

@@ -4,6 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Distance of polytopes that touch, relative to the size. */
+#define TOUCH_RATIO 1e-8
+/* Thickness or length of an edge below which rounding may hide a facet, relative to the size. */
+#define THIN_RATIO 0.03
+/* Depth that is due to rounding, relative to the size. */
+#define NO_DEPTH_RATIO 1e-14
+
 /* The state stored between searches is the number of points, negative where the cores overlapped,
  * then the vertices a and b of each. */
 static int is_valid_vertex_index(double number, int64_t count)
@@ -40,32 +47,69 @@ static void store_simplex_in_state(const struct tact_nearest_points *found, int 
     }
 }
 
-/* Finds the nearest points of two cores. Returns 1 where they overlap and the depth was searched;
- * *is_exact as in struct tact_separation. */
-static int search_nearest_points_of_cores(struct tact_core_pair *pair, const double *state,
-                                          struct tact_nearest_points *found, int *is_exact)
+/* Finds the nearest points of two cores from a simplex. was_overlap: whether they overlapped when
+ * it was found. Returns 1 where they overlap and the depth was searched; *is_exact as in struct
+ * tact_separation. */
+static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex *simplex,
+                               int was_overlap, struct tact_nearest_points *found, int *is_exact)
 {
-    struct tact_simplex simplex;
-    load_simplex_from_state(pair, state, &simplex);
-    if (simplex.count) {
-        pair->start_vertex_a = simplex.point[0].a;
-        pair->start_vertex_b = simplex.point[0].b;
-    }
     *is_exact = 1;
-    if (state[0] < 0.0 && simplex.count) {
-        int rc = tact_epa(pair, &simplex, found);
+    pair->start_vertex_a = simplex->count ? simplex->point[0].a : -1;
+    pair->start_vertex_b = simplex->count ? simplex->point[0].b : -1;
+    if (was_overlap && simplex->count) {
+        const int rc = tact_epa(pair, simplex, found);
         if (rc && rc != TACT_EPA_FLAT) {
             *is_exact = rc > 0;
             return 1;
         }
         /* separated, or, as two axes, overlapping only where they cross */
-        simplex = found->from;
+        *simplex = found->from;
     }
-    if (tact_gjk(pair, &simplex, found)) {
+    if (tact_gjk(pair, simplex, found)) {
         return 0;
     }
-    *is_exact = tact_epa(pair, &simplex, found) >= 0;
+    *is_exact = tact_epa(pair, simplex, found) >= 0;
     return 1;
+}
+
+/* Finds the nearest points of two cores as search_from_simplex(), from those of the last search;
+ * where rounding ends that early, from none. */
+static int search_nearest_points_of_cores(struct tact_core_pair *pair, const double *state,
+                                          struct tact_nearest_points *found, int *is_exact)
+{
+    struct tact_simplex simplex;
+    load_simplex_from_state(pair, state, &simplex);
+    const int is_from_last = simplex.count > 0;
+    const int overlap = search_from_simplex(pair, &simplex, state[0] < 0.0, found, is_exact);
+    if (*is_exact || !is_from_last) {
+        return overlap;
+    }
+    simplex.count = 0;
+    return search_from_simplex(pair, &simplex, 0, found, is_exact);
+}
+
+/* 1 for bodies of which one is so thin or has such short edges that rounding may hide a facet from
+ * the search for the depth. */
+static int is_thin_pair(const struct tact_core_pair *pair)
+{
+    const struct tact_core *a = pair->a, *b = pair->b;
+    const double least =
+        fmin(fmin(a->thickness, a->shortest_edge), fmin(b->thickness, b->shortest_edge));
+    return least < THIN_RATIO * pair->size;
+}
+
+/* Searches the facets of polytopes around the result of the search for the depth, where they touch
+ * or rounding ended that search. A facet of polytopes that overlap which has no depth has the
+ * least.
+ */
+static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_nearest_points *found,
+                                     int *is_exact)
+{
+    const int is_touch = fabs(found->bound) < TOUCH_RATIO * pair->size && is_thin_pair(pair);
+    if (pair->a->vertex && pair->b->vertex && (is_touch || !*is_exact)) {
+        tact_raise_facet(pair, found);
+        *is_exact = *is_exact || found->bound > -NO_DEPTH_RATIO * pair->size;
+    }
 }
 
 static void nearest_points_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
@@ -74,6 +118,9 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
     const double *turn = pair->rotation_a;
     struct tact_nearest_points found;
     int overlap = search_nearest_points_of_cores(pair, state, &found, &out->exact);
+    if (overlap) {
+        search_facets_of_overlap(pair, &found, &out->exact);
+    }
     if (!pair->a->vertex || !pair->b->vertex) {
         tact_refine_separating_normal(pair, &found);
     }
