@@ -227,6 +227,9 @@ int tact_hand_joints_of_drive(const struct tact_hand *hand, int i, int *count)
 static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
+    if (tact_hand_matrices_of_coordinate(hand, i)) {
+        return tact_hand_base_matrix_torque_at_zero_rate(hand, i);
+    }
     if (tact_hand_axes_of_coordinate(hand, i)) {
         return tact_hand_base_torque_at_zero_rate(hand, i);
     }
@@ -243,8 +246,9 @@ static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, 
  * share of the limited force is not. */
 static int is_drive_at_its_limit(const struct tact_hand *hand, int i)
 {
-    return tact_hand_axes_of_coordinate(hand, i) ? tact_hand_is_base_drive_limited(hand, i)
-                                                 : hand->state.saturated[i] != 0.0;
+    return tact_hand_axes_of_coordinate(hand, i) || tact_hand_matrices_of_coordinate(hand, i)
+               ? tact_hand_is_base_drive_limited(hand, i)
+               : hand->state.saturated[i] != 0.0;
 }
 
 /* Constant part of a drive's torque: that at joint rate 0, or the torque limit where the drive is
@@ -260,6 +264,9 @@ static double constant_drive_torque(const struct tact_hand *hand, int i)
 static double drive_torque_of_rates(const struct tact_hand *hand, int i, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
+    if (tact_hand_matrices_of_coordinate(hand, i)) {
+        return tact_hand_base_matrix_torque_of_rates(hand, i);
+    }
     return tact_hand_axes_of_coordinate(hand, i)
                ? tact_hand_base_torque_of_rates(hand, i, h)
                : (h * def->stiffness + def->damping) *
@@ -287,8 +294,10 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
         struct link *link = &hand->links[i];
         const struct tact_link_def *def = &link->def;
         const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
+        const struct base_matrices *matrices = tact_hand_matrices_of_coordinate(hand, i);
         const double square = link->ratio * link->ratio;
-        const double all = axes ? axes->gain[4 * (i % 3)]
+        const double all = matrices ? matrices->impulse_gain[7 * i]
+                           : axes   ? axes->gain[4 * (i % 3)]
                            : hand->state.saturated[i] == 0.0
                                ? h * def->damping + h * h * def->stiffness
                                : 0.0;
@@ -340,13 +349,18 @@ static double demanded_torque_magnitude(const double *torque, int count)
     return count > 1 ? sqrt(sum) : fabs(*torque);
 }
 
-/* Marks the drives whose torque would exceed its limit; returns how many were not marked before. */
+/* Marks the drives whose torque would exceed its limit; returns how many were not marked before.
+ * The torque of a base with matrices depends on whether its force is at the limit, and is marked by
+ * a later pass. */
 static int mark_drives_at_torque_limit(struct tact_hand *hand, double h)
 {
     int found = 0, count;
     for (int i = 0; i < hand->count; i += count) {
         double limit = hand->links[i].def.limit, torque[3];
         tact_hand_joints_of_drive(hand, i, &count);
+        if (i == 3 && found && tact_hand_matrices_of_coordinate(hand, i)) {
+            continue;
+        }
         int is_drive_saturated = 0;
         for (int k = 0; k < count; k++) {
             torque[k] = drive_torque_at_tick_rates(hand, i + k, h);
@@ -448,6 +462,9 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
     if (hand->has_moving_base) {
         tact_hand_base_update_target_error(hand);
+    }
+    if (hand->base_matrices.is_set) {
+        tact_hand_base_update_matrices(hand, h);
     }
     int rc = predict_joint_rates(hand, h, impulse);
     if (!rc) {

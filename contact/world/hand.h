@@ -147,6 +147,25 @@ TACT_API void tact_hand_base_links(const struct tact_link_def *base,
 TACT_API int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_wxyz[4],
                                      const double stiffness[3], const double damping[3]);
 
+/** Ties a moving base to its target by a spring and a damper of all six coordinates, in place of
+ * its two drives. Rows and columns are those of force then torque, along axes that turn with the
+ * target: K in N/m, N/rad, N and N m/rad, D in N s/m, N s/rad, N s and N m s/rad. With the error e
+ * of position and attitude the energy of the spring is e^T K e / 2, where the terms between the two
+ * fade out from a quarter turn to half a turn, and force and torque on the base are its gradient;
+ * the reaction at the target has the opposite force, and the torque that balances both. The limits
+ * stay those of the links: where the force is at its limit, the torque is that of the spring that
+ * deflects until it has this force, and the other way round. Real-time safe.
+ * @param hand       a hand with a moving base
+ * @param quat_wxyz  attitude of the frame in the world where the target's rotation vector is 0, of
+ *                   length 1
+ * @param stiffness  [36] K, row-major
+ * @param damping    [36] D, row-major
+ * @retval 0
+ * @retval -EINVAL  the hand has no moving base, or a matrix is not finite, symmetric and positive
+ *                  semidefinite, to 1e-9 of the roots of the products of its diagonal entries */
+TACT_API int tact_hand_set_base_matrices(struct tact_hand *hand, const double quat_wxyz[4],
+                                         const double stiffness[36], const double damping[36]);
+
 /** Frees a hand that no world owns; NULL is allowed. Not real-time safe. */
 TACT_API void tact_hand_destroy(struct tact_hand *hand);
 

@@ -106,6 +106,7 @@ int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_
             p[0] * q[0] * damping[0] + p[1] * q[1] * damping[1] + p[2] * q[2] * damping[2];
     }
     axes->is_set = 1;
+    hand->base_matrices.is_set = 0;
     return 0;
 }
 
@@ -133,6 +134,9 @@ int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i)
 
 void tact_hand_base_set_gains(struct tact_hand *hand, double h)
 {
+    if (hand->base_matrices.is_set) {
+        tact_hand_base_set_acting_matrix(hand, h);
+    }
     for (int i = 0; i < TACT_HAND_BASE; i += 3) {
         struct base_axes *axes = &hand->base_axes[i / 3];
         const int acts = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
@@ -146,8 +150,12 @@ void tact_hand_base_add_drives(struct tact_hand *hand)
 {
     for (int i = 0; i < TACT_HAND_BASE; i++) {
         const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
+        const struct base_matrices *m = tact_hand_matrices_of_coordinate(hand, i);
         for (int j = i / 3 * 3; axes && j < i; j++) {
             hand->matrix[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
+        }
+        for (int j = 0; m && j < i; j++) {
+            hand->matrix[i * hand->count + j] += m->impulse_gain[6 * i + j];
         }
     }
 }

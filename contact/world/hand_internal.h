@@ -103,6 +103,18 @@ struct tact_hand {
         double stiffness[9], damping[9]; /* row-major, symmetric */
         double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
     } base_axes[2];
+    /* spring and damper of all six coordinates of a base, in place of the drives of its links
+     * (hand_base_matrix.c); 6 x 6, row-major, symmetric */
+    struct base_matrices {
+        int is_set;
+        double axes[9]; /* attitude of the frame of stiffness and damping where the rotation vector
+                           of the target is 0; it turns with the target */
+        double stiffness[36], damping[36];
+        double torque_at_zero_rate[6]; /* of this tick: force and torque at rate 0, no limits */
+        double rate_gain[36];          /* what rates of the tick take from these, by rate */
+        /* the same where a drive is at its limit, of the other one; and h acting_gain */
+        double constant[6], acting_gain[36], impulse_gain[36];
+    } base_matrices;
     int chain_count; /* number of chains: unbranched sequences of at most TACT_UNKNOWNS_PER_NODE
                       * links
                       */
@@ -146,6 +158,21 @@ double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, doubl
 int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i);
 void tact_hand_base_set_gains(struct tact_hand *hand, double h);
 void tact_hand_base_add_drives(struct tact_hand *hand);
+
+/* For the matrices of a base: their values at the error of this tick of length h; those that act
+ * where a drive is at its limit; and, as above, what they demand of coordinate i, by the law that
+ * acts on it or, at its limit, by the unlimited one. */
+void tact_hand_base_update_matrices(struct tact_hand *hand, double h);
+void tact_hand_base_set_acting_matrix(struct tact_hand *hand, double h);
+double tact_hand_base_matrix_torque_at_zero_rate(const struct tact_hand *hand, int i);
+double tact_hand_base_matrix_torque_of_rates(const struct tact_hand *hand, int i);
+
+/* Matrices of the base that coordinate i is of, or NULL. */
+static inline const struct base_matrices *
+tact_hand_matrices_of_coordinate(const struct tact_hand *hand, int i)
+{
+    return hand->base_matrices.is_set && i < TACT_HAND_BASE ? &hand->base_matrices : NULL;
+}
 
 /* Drive of the coordinate of a base whose axes differ, or NULL. */
 static inline const struct base_axes *tact_hand_axes_of_coordinate(const struct tact_hand *hand,

@@ -56,6 +56,14 @@ static int set_damping_of_base(const struct tact_scene_check *check, struct tact
                                              "device",    "hard",           "filter"};
     const char *name = turns ? "turn_coupling" : "coupling";
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
+    if (tact_scene_base_matrices(hand)) {
+        snprintf(path, sizeof path, "hands[%u].base.stiffness_matrix", number);
+        return tact_scene_report_bad_value(
+            check, path,
+            "the force of inputs[%ld] moves this base; expected \"%s\" with a "
+            "\"damping\" alone",
+            input, name);
+    }
     snprintf(path, sizeof path, "hands[%u].base.%s", number, name);
     for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices; i++) {
         if (tact_scene_has_key(check, "%s.%s", path, of_devices[i])) {

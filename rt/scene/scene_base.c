@@ -76,10 +76,45 @@ static int check_reserved_link_names(const struct tact_scene_check *check,
     return 0;
 }
 
+const struct tact_scene_file_base *tact_scene_base_matrices(const struct tact_scene_hand *hand)
+{
+    const struct tact_scene_file_base *file = (const struct tact_scene_file_base *)hand->base;
+    return file && !hand->base->fixed && file->stiffness_matrix ? file : NULL;
+}
+
 static void *copy_to_new_memory(const void *from, size_t bytes)
 {
     void *copy = from ? malloc(bytes) : NULL;
     return copy ? memcpy(copy, from, bytes) : NULL;
+}
+
+/* With matrices a base has both couplings, whose other keys need not be there. */
+static int add_couplings_of_matrices(struct tact_scene_hand *hand)
+{
+    struct tact_scene_coupling **const couplings[2] = {&hand->base->coupling,
+                                                       &hand->base->turn_coupling};
+    for (int i = 0; tact_scene_base_matrices(hand) && i < 2; i++) {
+        if (*couplings[i]) {
+            continue;
+        }
+        struct tact_scene_file_coupling *made = calloc(1, sizeof *made);
+        if (!made) {
+            return -ENOMEM;
+        }
+        *couplings[i] = &made->coupling;
+    }
+    return 0;
+}
+
+/* Takes the diagonal of the matrices of a base for the couplings of its coordinates. */
+static void set_numbers_of_diagonal(struct tact_scene_hand *hand)
+{
+    const struct tact_scene_file_base *file = tact_scene_base_matrices(hand);
+    for (int i = 0; file && i < TACT_HAND_BASE; i++) {
+        struct tact_scene_coupling *coupling = hand->links[i].joint.coupling;
+        coupling->stiffness = file->stiffness_matrix[7 * i];
+        coupling->damping = file->damping_matrix ? file->damping_matrix[7 * i] : 0.0;
+    }
 }
 
 /* Takes the stiffness and damping of an axis of the device, where the file has them. */
@@ -159,10 +194,13 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
     memset(links, 0, TACT_HAND_BASE * sizeof *links);
     hand->links = links;
     hand->links_count += TACT_HAND_BASE;
-    int rc = 0;
+    int rc = add_couplings_of_matrices(hand);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
         int made = make_base_coordinate(hand->base, i, &links[i]);
         rc = rc ? rc : made;
+    }
+    if (!rc) {
+        set_numbers_of_diagonal(hand);
     }
     move_shapes_to_last_coordinate(hand->base, &links[TACT_HAND_BASE - 1]);
     return rc;
@@ -172,7 +210,8 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
  */
 static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32_t number)
 {
-    static const char *const moving[] = {"coupling", "turn_coupling", "limit", "turn_limit"};
+    static const char *const moving[] = {"coupling",   "turn_coupling",    "limit",
+                                         "turn_limit", "stiffness_matrix", "damping_matrix"};
     char path[TACT_SCENE_PATH_BYTES];
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
         if (tact_scene_has_key(check, "hands[%u].base.%s", number, moving[i])) {

@@ -415,7 +415,9 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
     int rc = tact_scene_require_nonnegative(check, path, "limit", base->limit, "N");
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, path, "turn_limit", base->turn_limit, "N m");
-    for (int i = 0; !rc && i < TACT_HAND_BASE; i++) {
+    rc = rc ? rc : tact_scene_check_base_matrices(check, scene, number);
+    const bool has_matrices = tact_scene_base_matrices(&scene->hands[number]);
+    for (int i = 0; !rc && !has_matrices && i < TACT_HAND_BASE; i++) {
         const struct tact_scene_coupling *coupling = scene->hands[number].links[i].joint.coupling;
         const bool turns = i >= 3;
         if (coupling) {

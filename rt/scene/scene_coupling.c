@@ -92,10 +92,15 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
             }
             tact_scene_path_of_key(path, tact_scene_link_key(scene, i, k, owner),
                                    coupling_key(k < base_coordinate_count, turns));
-            rc = set_coupling_defaults(
-                check, coupling, is_slide_joint(&hand->links[k].joint), scene->period,
-                k < base_coordinate_count ? tact_scene_tool_force_gain(scene, i, turns) : 1.0,
-                path);
+            const bool has_matrix_numbers =
+                k < base_coordinate_count && tact_scene_base_matrices(hand);
+            rc = has_matrix_numbers
+                     ? 0
+                     : set_coupling_defaults(
+                           check, coupling, is_slide_joint(&hand->links[k].joint), scene->period,
+                           k < base_coordinate_count ? tact_scene_tool_force_gain(scene, i, turns)
+                                                     : 1.0,
+                           path);
             if (k < base_coordinate_count && k % 3 == 0) {
                 struct tact_scene_coupling *first =
                     turns ? hand->base->turn_coupling : hand->base->coupling;
@@ -107,14 +112,12 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
     return rc;
 }
 
-/* Checks that a coupling with a known device is no stiffer than the device can render, unless it is
- * energy-bounded. */
-static int check_coupling_stability(const struct tact_scene_check *check,
-                                    const struct tact_scene_coupling *coupling, double period,
-                                    double gain, const char *path)
+int tact_scene_check_coupling_device(const struct tact_scene_check *check,
+                                     const struct tact_scene_coupling *coupling, double period,
+                                     double gain, const char *path, const char *stiffness_path)
 {
     const struct tact_scene_port *device = coupling->device;
-    char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES], number[TACT_SCENE_PATH_BYTES];
+    char owner[TACT_SCENE_PATH_BYTES];
     if (!device) {
         return 0;
     }
@@ -138,9 +141,7 @@ static int check_coupling_stability(const struct tact_scene_check *check,
                                                 device->resolution, period);
     if (!rc && !coupling->hard && gain * coupling->stiffness > most) {
         rc = tact_scene_report_bad_value(
-            check,
-            tact_scene_path_of_key(key, path,
-                                   coupling_number_key(check, path, "stiffness", number)),
+            check, stiffness_path,
             "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
             "without rattling (damping / (period / 2 + delay)%s); expected less, "
             "or \"hard: true\"",
@@ -192,7 +193,8 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
                                              coupling_number_key(check, path, "damping", number),
                                              coupling->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
-    return rc ? rc : check_coupling_stability(check, coupling, period, gain, path);
+    tact_scene_path_of_key(key, path, coupling_number_key(check, path, "stiffness", number));
+    return rc ? rc : tact_scene_check_coupling_device(check, coupling, period, gain, path, key);
 }
 
 long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const char *what,

@@ -248,6 +248,14 @@ struct tact_scene_file_coupling {
     double *axis_damping;   /* 3 [N s/m] or [N m s/rad], in place of the coupling's, or NULL */
 };
 
+/* A base as the file has it, which the base of every hand is the first member of. */
+struct tact_scene_file_base {
+    struct tact_scene_base base;
+    /* 36 each, row-major, or NULL: of force then torque [N/m, N/rad, N, N m/rad] and [N s/m, N
+     * s/rad, N s, N m s/rad], in place of the numbers of the couplings */
+    double *stiffness_matrix, *damping_matrix;
+};
+
 /* A coupling's device as the file has it, which every `device` of a coupling is the first member
  * of.
  */
@@ -256,6 +264,14 @@ struct tact_scene_file_port {
     double stiffness; /* most that its maker states [N/m] or [N m/rad]; 0: none. Bounds the default
                          stiffness of the coupling */
 };
+
+/* The matrices of the coupling of a base that moves, or NULL. */
+const struct tact_scene_file_base *tact_scene_base_matrices(const struct tact_scene_hand *hand);
+/* scene_matrix.c: checks the keys and the values of these matrices, and of what else leads the
+ * base.
+ */
+int tact_scene_check_base_matrices(const struct tact_scene_check *check,
+                                   const struct tact_scene *scene, uint32_t number);
 
 /* 1 where the couplings of the coordinates of a base that move (turns: 0) or turn it (1) have
  * different numbers. */
@@ -294,6 +310,11 @@ int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *pat
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path);
+/* Checks the numbers of the device of a coupling, if they are known, and that the coupling is no
+ * stiffer than it renders unless it is energy-bounded. stiffness_path: key of its stiffness. */
+int tact_scene_check_coupling_device(const struct tact_scene_check *check,
+                                     const struct tact_scene_coupling *coupling, double period,
+                                     double gain, const char *path, const char *stiffness_path);
 /* scene_admittance.c: gives the coordinates of bases that forces of inputs move their damping, once
  * they are inserted; checks the joints that such forces move. */
 int tact_scene_set_pushed_bases(const struct tact_scene_check *check, struct tact_scene *scene);

@@ -194,8 +194,9 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
     return all;
 }
 
-/* Gives a base the numbers of its couplings' axes, which are those of the device of its tool, or of
- * the world; ties to another site, which are part of its links, are equal along all axes. */
+/* Gives a base the matrices of its coupling, or the numbers of its couplings' axes; both are along
+ * the axes of the device of its tool, or of the world. Ties to another site, which are part of its
+ * links, are equal along all axes. */
 static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
                             const struct tact_link_def *links, struct tact_hand *made)
 {
@@ -203,6 +204,11 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
     int rc = 0;
     for (uint32_t i = 0; i < scene->tools_count; i++) {
         axes = strcmp(scene->tools[i].hand, hand->name) ? axes : scene->tools[i].quat_wxyz;
+    }
+    const struct tact_scene_file_base *matrices = tact_scene_base_matrices(hand);
+    if (matrices) {
+        return tact_hand_set_base_matrices(made, axes, matrices->stiffness_matrix,
+                                           matrices->damping_matrix);
     }
     for (int part = 0; !rc && part < 2; part++) {
         if (tact_scene_has_unequal_axes(hand, part)) {

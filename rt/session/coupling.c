@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "contact/elementary.h"
 #include "rt/passivity.h"
 #include "rt/passivity_internal.h"
+#include "rt/scene/scene_internal.h"
 #include "rt/session/admittance_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -207,17 +209,35 @@ static void forget_absorbed_energy(const struct tact_session *s, struct session_
     *energy = delay->free > delay->count ? fmin(0.0, *energy) : *energy;
 }
 
+/* Energy that the ports of a group have absorbed since contact. Through the matrices of a base its
+ * two ports exchange energy: theirs is one, which the position's has. */
+static double update_energy_since_contact(const struct tact_session *s, struct session_coupling *c)
+{
+    if (!tact_scene_base_matrices(&s->scene->hands[c->hand]) ||
+        c->link >= s->hands[c->hand].of_base) {
+        forget_absorbed_energy(s, c);
+        return c->state.energy_absorbed_since_contact;
+    }
+    struct session_coupling *first = c - c->link;
+    first->state.energy_absorbed_since_contact += first[3].state.energy_absorbed_since_contact;
+    first[3].state.energy_absorbed_since_contact = 0.0;
+    const int is_only_attitude_damped = first->port.bound > 0.0 || !(first->port.max_damping > 0.0);
+    if (c == first || is_only_attitude_damped) {
+        forget_absorbed_energy(s, first);
+    }
+    return first->state.energy_absorbed_since_contact;
+}
+
 /* Damping for what the ports of a group have generated in contact. */
 static int damp_generated_energy(const struct tact_session *s, struct session_coupling *c, int n,
                                  double *force)
 {
     double rate[3];
-    forget_absorbed_energy(s, c);
+    const double energy = update_energy_since_contact(s, c);
     for (int i = 0; i < n; i++) {
         rate[i] = c[i].moved / s->period;
     }
-    return tact_passivity_damp(force, rate, n, c->state.energy_absorbed_since_contact, s->period,
-                               c->port.max_damping) > 0.0;
+    return tact_passivity_damp(force, rate, n, energy, s->period, c->port.max_damping) > 0.0;
 }
 
 static void rotate_into_device_axes(double out[3], const struct session_tool *tool,
@@ -241,13 +261,28 @@ static double bound_force_along_axes(const struct session_tool *tool, double *fo
     return factor;
 }
 
+/* Torques of a group of n couplings at their targets. Of matrices of a base, force and torque act
+ * at the base, and at the target a torque balances the two forces too. */
+static void find_torque_at_target(const struct tact_session *s, const struct session_coupling *c,
+                                  int n, double torque[3])
+{
+    const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, c->hand));
+    double arm[3], moment[3];
+    memcpy(torque, hand.torque + c->link, (size_t)n * sizeof *torque);
+    if (c->turns && tact_scene_base_matrices(&s->scene->hands[c->hand])) {
+        tact_v3_sub(arm, hand.target, hand.q);
+        tact_v3_cross(moment, arm, hand.torque);
+        tact_v3_axpy(torque, -1.0, moment);
+    }
+}
+
 /* Computes the forces on the person of a group of n couplings as one vector; passivity is ensured
  * for the device. */
 static void render_coupling_force(struct tact_session *s, struct session_coupling *c, int n)
 {
-    const double *torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque + c->link;
-    double force[3], last[3], moved[3], bound[3];
+    double torque[3], force[3], last[3], moved[3], bound[3];
     int limited = 0;
+    find_torque_at_target(s, c, n, torque);
     for (int i = 0; i < n; i++) {
         force[i] = -(torque[i] - c[i].torque_from_other_site) * c[i].outputs * c[i].felt;
         last[i] = c[i].state.force;

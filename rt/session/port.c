@@ -163,11 +163,15 @@ static void locate_coupling(const struct tact_session *s, const struct session_c
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES + 64];
     const int of_base = c->link < s->hands[c->hand].of_base;
+    const int is_number = !strcmp(key, "stiffness") || !strcmp(key, "damping");
+    const int is_in_matrix =
+        of_base && tact_scene_base_matrices(&s->scene->hands[c->hand]) && is_number;
     tact_scene_link_key(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
-    snprintf(path, sizeof path, "%s.%s.%s", owner,
-             !of_base   ? "joint.coupling"
-             : c->turns ? "turn_coupling"
-                        : "coupling",
+    snprintf(path, sizeof path, is_in_matrix ? "%s%s.%s_matrix" : "%s.%s.%s", owner,
+             is_in_matrix ? ""
+             : !of_base   ? "joint.coupling"
+             : c->turns   ? "turn_coupling"
+                          : "coupling",
              key);
     tact_scene_where(s->scene, path, err);
 }
@@ -247,6 +251,16 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
     return 0;
 }
 
+double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_coupling *c)
+{
+    const struct tact_scene_port *p = &c->port.numbers;
+    return isfinite(c->port.stiffest)
+               ? fmin(tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period),
+                      c->port.stiffest)
+               : tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution,
+                                         s->period);
+}
+
 /* Checks the stiffness of a coupling against the calibration: the stiffness that was stable in a
  * press test or, without one, 2 friction / resolution. */
 static int check_calibrated_stiffness(const struct tact_session *s,
@@ -259,7 +273,7 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     const double silent =
         tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
     const int was_wall_pressed_in_calibration = isfinite(c->port.stiffest);
-    const double most = was_wall_pressed_in_calibration ? fmin(passive, c->port.stiffest) : silent;
+    const double most = tact_session_stiffest_of_port(s, c);
     const char *name = s->hands[c->hand].names[c->link];
     const char *file = s->scene->devices[c->port.calibration].calibration;
     if (!def->hard && stiffness > most) {
@@ -392,6 +406,7 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
         }
         rc = rc ? rc : check_port_delay(s, c, err);
     }
+    rc = rc ? rc : tact_session_check_base_matrices(s, err);
     for (int i = 0, count; !rc && i < s->coupling_count; i += count) {
         count = tact_session_coupling_group_size(s, i);
         warn_about_unknown_device(s, &s->couplings[i], count);

@@ -57,6 +57,12 @@ void tact_session_add_port_work(struct session_coupling *c, int n);
 /* Ratio of the stiffness at the device to that of the coupling: the largest product of its tool's
  * scales. */
 double tact_session_coupling_gain(const struct session_coupling *c);
+/* The stiffest wall that the device of a coupling renders, whose numbers are known, in the units of
+ * the coupling [N/m, N m/rad]. */
+double tact_session_stiffest_of_port(const struct tact_session *s,
+                                     const struct session_coupling *c);
+/* port_matrix.c: checks the matrices of bases against their devices. 0 or -EINVAL. */
+int tact_session_check_base_matrices(const struct tact_session *s, struct tact_error *err);
 /* Refuses a coupling that is stiffer than the calibration of its device allows, or whose damping
  * makes a known device oscillate; warns of one whose device is not known and receives its force. */
 int tact_session_check_ports(const struct tact_session *s, struct tact_error *err);
