@@ -89,8 +89,8 @@ static int is_axis_channel(const struct tact_device_channel *channel)
            strcmp(channel->unit, "count") != 0;
 }
 
-/* The rest position is where an axis was released, before and after it was moved; its width is one
- * count more than was measured. */
+/* The rest position is where an axis was released, before and after it was moved; half its
+ * width is half the range of these two, plus one count where they differ. */
 static int measure_axis_range(const struct calibrate_options *o, const char *name,
                               const struct calibrate_channel_extremes *before,
                               const struct calibrate_channel_extremes *moved,

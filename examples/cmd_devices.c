@@ -36,7 +36,7 @@ static const char help[] =
     "  tact devices --test SpaceNavigator\n"
     "  tact devices --json | jq -r '.inputs[].scene'\n";
 
-static void print_key_and_text(const char *key, const char *text)
+static void print_device_property_unless_empty(const char *key, const char *text)
 {
     char shown_text[4096];
     if (text[0]) {
@@ -47,9 +47,9 @@ static void print_key_and_text(const char *key, const char *text)
 
 static void print_device_access(const struct tact_attached_access *access)
 {
-    print_key_and_text("closed", access->why);
-    print_key_and_text("fix", access->fix);
-    print_key_and_text(access->fix[0] ? "or" : "fix", access->rule);
+    print_device_property_unless_empty("closed", access->why);
+    print_device_property_unless_empty("fix", access->fix);
+    print_device_property_unless_empty(access->fix[0] ? "or" : "fix", access->rule);
 }
 
 static void print_axes(const struct tact_attached_input *input)
@@ -120,15 +120,15 @@ static void print_input(const struct tact_attached_input *input)
 {
     printf("\n%s (%s) at %s\n", input->name[0] ? text_shown(input->name) : "an input device",
            input->kind, input->path);
-    print_key_and_text("also", input->link);
-    print_key_and_text("serial", input->serial);
-    print_key_and_text("phys", input->phys);
+    print_device_property_unless_empty("also", input->link);
+    print_device_property_unless_empty("serial", input->serial);
+    print_device_property_unless_empty("phys", input->phys);
     print_axes(input);
     print_buttons(input);
-    print_key_and_text("note", input->note);
+    print_device_property_unless_empty("note", input->note);
     print_forces(input);
     print_device_access(&input->access);
-    print_key_and_text("scene", input->scene);
+    print_device_property_unless_empty("scene", input->scene);
 }
 
 static void print_subdevice(const struct tact_attached_subdevice *s)
@@ -155,12 +155,12 @@ static void print_board(const struct tact_attached_board *board)
 {
     printf("\n%s at %s\n", board->name[0] ? text_shown(board->name) : "a measurement card",
            board->path);
-    print_key_and_text("driver", board->driver);
+    print_device_property_unless_empty("driver", board->driver);
     for (int i = 0; i < board->subdevice_count; i++) {
         print_subdevice(&board->subdevice[i]);
     }
     print_device_access(&board->access);
-    print_key_and_text("scene", board->scene);
+    print_device_property_unless_empty("scene", board->scene);
 }
 
 /* A node without a card, which one can be attached to. */
@@ -178,7 +178,7 @@ static void print_not_listed(const struct tact_attached *attached)
         if (!input->channel_count) {
             printf("%s%s at %s: %s\n", before++ ? "" : "\n", text_shown(input->name), input->path,
                    input->note[0] ? input->note : input->access.why);
-            print_key_and_text("scene", input->scene);
+            print_device_property_unless_empty("scene", input->scene);
         }
     }
     for (int i = 0; i < attached->board_count; i++) {

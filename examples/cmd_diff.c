@@ -107,6 +107,6 @@ int cmd_diff(int argc, char **argv)
             tact_log_close(s.log[i]);
         }
     }
-    difference_free(&d);
+    difference_release_fields(&d);
     return code;
 }

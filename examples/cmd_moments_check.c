@@ -68,8 +68,8 @@ static void print_check_table(const struct mesh_check *c)
     if (c->mesh) {
         const double *r = c->mesh->centroid;
         printf("  %-18s %.9g %.9g %.9g m\n", "centroid", r[0], r[1], r[2]);
-        printf("  %-18s %.6g %.6g %.6g  xy xz yz %.6g %.6g %.6g m^5\n", "inertia, xx yy zz", i[0],
-               i[4], i[8], i[1], i[2], i[5]);
+        printf("  %-18s xx yy zz %.6g %.6g %.6g  xy xz yz %.6g %.6g %.6g m^5\n",
+               "inertia of volume", i[0], i[4], i[8], i[1], i[2], i[5]);
     }
 }
 

@@ -292,7 +292,7 @@ int cmd_replay(int argc, char **argv)
     }
     r.options.messages = (struct tact_messages){command_message, &r.quiet};
     code = code ? code : replay_log(&r, argv[optind]);
-    difference_free(&r.difference);
+    difference_release_fields(&r.difference);
     free(r.slips);
     return code;
 }

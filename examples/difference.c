@@ -60,7 +60,7 @@ int difference_create(const struct tact_layout *a, const struct tact_layout *b,
     return 0;
 }
 
-void difference_free(struct difference *d)
+void difference_release_fields(struct difference *d)
 {
     free(d->fields);
     d->fields = NULL;

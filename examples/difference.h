@@ -43,7 +43,7 @@ uint32_t difference_time_stamp_element(const struct tact_field *field);
 /* Returns 0 or -ENOMEM; must be freed in either case. */
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
                       struct difference *out);
-void difference_free(struct difference *d);
+void difference_release_fields(struct difference *d);
 
 /* Compares one tick of both logs. */
 void difference_compare_records(struct difference *d, const struct tact_record *a,

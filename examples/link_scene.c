@@ -9,8 +9,11 @@
 #include "link.h"
 #include "text.h"
 
-static const struct tact_scene_device *find_network_device(const struct tact_scene *scene,
-                                                           const char *path, struct tact_error *err)
+/* The device of type `network` of a scene; NULL and a message where there is none or more than one.
+ */
+static const struct tact_scene_device *
+find_only_network_device_of_scene(const struct tact_scene *scene, const char *path,
+                                  struct tact_error *err)
 {
     const struct tact_scene_device *found = NULL;
     int count = 0;
@@ -36,7 +39,8 @@ int link_scene_open(struct link_options *options, struct link_scene *out, struct
 int link_scene_read(struct link_options *options, struct link_scene *out, struct tact_error *err)
 {
     struct tact_network_channel_options channel;
-    const struct tact_scene_device *device = find_network_device(out->scene, out->scene->path, err);
+    const struct tact_scene_device *device =
+        find_only_network_device_of_scene(out->scene, out->scene->path, err);
     if (!device) {
         return -EINVAL;
     }

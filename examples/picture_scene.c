@@ -244,8 +244,8 @@ static void add_drawn_contact(struct tact_world *world, const struct tact_contac
     int fixed = tact_world_owner(world, c->a).kind == TACT_OWNER_FIXED;
     int bodies = tact_world_owner(world, c->a).kind == tact_world_owner(world, c->b).kind;
     double sign = fixed || (bodies && frame[2] < 0.0) ? -1.0 : 1.0;
-    struct contact_loads loads = compute_contact_loads(r, period);
-    const double *d = loads.center_of_pressure;
+    struct contact_loads contact_loads = compute_contact_loads(r, period);
+    const double *d = contact_loads.center_of_pressure;
     out->contact_count++;
     p->map = -1;
     for (uint32_t i = 0; i < out->pressure->patches; i++) {
@@ -254,13 +254,13 @@ static void add_drawn_contact(struct tact_world *world, const struct tact_contac
             p->map = (int)i;
         }
     }
-    find_patch_outline(&c->patch, loads.normal, p);
+    find_patch_outline(&c->patch, contact_loads.normal, p);
     tact_v3_copy(p->centre, c->patch.center);
     tact_v3_axpy(p->centre, d[0], frame + 3);
     tact_v3_axpy(p->centre, d[1], frame + 6);
     tact_m3_tmul_v3(p->force, frame, r);
     tact_v3_scale(p->force, p->force, sign / period);
-    tact_v3_scale(p->torsion, frame, sign * loads.torsion);
+    tact_v3_scale(p->torsion, frame, sign * contact_loads.torsion);
     p->pushes = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
 }
 

@@ -3,8 +3,8 @@
 #define TACT_EXAMPLES_RANGE_H
 
 #define RANGE_OPTIONS_HELP                                                                         \
-    "  --from T, --to T  only the ticks from T on, or before T: a time with its unit, 1.5s or\n"   \
-    "                    1500ms, or a whole number for a tick\n"
+    "  --from T          use the ticks from T on: a time, 1.5s or 1500ms, or a tick, 1500\n"       \
+    "  --to T            use the ticks before T: a time, 1.5s or 1500ms, or a tick, 1500\n"
 
 struct range {
     double at[2];   /* --from, --to: tick or time [s] */

@@ -326,11 +326,15 @@ static int write_faces(const int *face_tags, size_t count, const char *text)
         if (measure_face(face_tags[2 * i + 1], &faces[i])) {
             rc = report_refused_solid("gmsh cannot evaluate its faces");
         }
-        for (int k = 0; k < 3 * FACE_SAMPLES; k++) {
-            size = isfinite(faces[i].at[k]) ? fmax(size, fabs(faces[i].at[k])) : INFINITY;
+        for (int k = 0; k < 3 * FACE_SAMPLES && !rc; k++) {
+            rc = isfinite(faces[i].at[k])
+                     ? 0
+                     : report_refused_face(face_tags[2 * i + 1], "as gmsh evaluates it",
+                                           "a coordinate is infinite or not a number; expected a "
+                                           "STEP file with finite surfaces");
+            size = fmax(size, fabs(faces[i].at[k]));
         }
     }
-    rc = rc || isfinite(size) ? rc : report_refused_solid("a face has a point that is not finite");
     rc = rc || faces ? rc : report_refused_solid("no memory");
     rc = rc || surfaces ? rc : report_refused_solid(what);
     for (size_t i = 0; i < count && !rc; i++) {

@@ -167,9 +167,9 @@ static void set_jacobian_in_contact_frame(const struct reduced_state *s,
  */
 static void set_jacobian_in_body_frame(const struct reduced_state *s, struct reduced_kinematics *k)
 {
-    double contact_velocity_over_body[SPATIAL];
+    double contact_frame_twist_over_body[SPATIAL];
     for (int i = 0; i < SPATIAL; i++) {
-        contact_velocity_over_body[i] =
+        contact_frame_twist_over_body[i] =
             k->frame[0].h[i][0] * s->rate[0] + k->frame[0].h[i][1] * s->rate[1];
     }
     for (int j = 0; j < COORDINATES; j++) {
@@ -178,7 +178,7 @@ static void set_jacobian_in_body_frame(const struct reduced_state *s, struct red
             column[i] = k->h[i][j];
             rate[i] = k->jacobian_rate[i][j];
         }
-        spatial_cross_product(contact_velocity_over_body, column, moved);
+        spatial_cross_product(contact_frame_twist_over_body, column, moved);
         for (int i = 0; i < SPATIAL; i++) {
             rate[i] += moved[i];
         }

@@ -37,9 +37,9 @@ static double pressure_centre_along_edge(const struct tact_active_set *a, int fi
            (square * a->n[0]);
 }
 
-/* Sets the active face to an edge of the patch, or to one of its corners where the centre of
- * pressure is there. */
-static void set_face_to_edge(struct tact_active_set *a, int first)
+/* Sets the active face of the cone N to an edge of the patch polygon or, where the centre of
+ * pressure is not between the ends of the edge, to the corner at the nearer end. */
+static void set_face_to_edge_or_its_corner(struct tact_active_set *a, int first)
 {
     double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
@@ -83,7 +83,7 @@ static int choose_boundary_face_if_beyond(struct tact_active_set *a, double max_
         return 1;
     }
     if (a->corners) {
-        set_face_to_edge(a, first);
+        set_face_to_edge_or_its_corner(a, first);
     } else {
         a->face = FACE_RIM;
     }

@@ -15,8 +15,9 @@ static const row COEFFICIENTS[3] = {
     {1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}};
 static const row CONSTANTS[3] = {{0.0}};
 
-/* Changes due to velocities un and ut, linear in the lanes: w of the normal part and, with it, v of
- * friction's velocities. */
+/* Changes due to changes of velocity, un of the normal part and ut of friction: w of the impulse of
+ * the normal part, and v of friction's velocities, in which w is included. Each lane of a row is a
+ * coefficient of the three parts of friction or a constant term, and each is computed alone. */
 static void compute_velocity_changes(const struct tact_active_set *a, const row *un, const row *ut,
                                      row *w, row *v)
 {

@@ -36,9 +36,11 @@ static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8
     }
 }
 
-/** Adds to a side the leaf in lane k of eight boxes. */
-static void tact_pairing_add_leaf(struct tact_pairing_tree *side, uint32_t leaf,
-                                  const tact_f8 lower[4], const tact_f8 upper[4], uint32_t k)
+/** Appends a leaf of one of the two meshes to that mesh's list of near leaves; its bounds are those
+ * in lane k of eight boxes. */
+static void tact_pairing_append_leaf_of_mesh(struct tact_pairing_tree *side, uint32_t leaf,
+                                             const tact_f8 lower[4], const tact_f8 upper[4],
+                                             uint32_t k)
 {
     uint32_t n = side->leaves++;
     side->leaf[n] = leaf;
@@ -84,7 +86,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
             uint32_t k = (uint32_t)__builtin_ctz(overlapping_bits), child = wide_node->child[k];
             if (child & TACT_MESH_LEAF_FLAG) {
                 child &= ~TACT_MESH_LEAF_FLAG;
-                tact_pairing_add_leaf(side, child, lower, upper, k);
+                tact_pairing_append_leaf_of_mesh(side, child, lower, upper, k);
                 tact_prefetch(&side->placed_mesh.mesh->wide->leaves[child],
                               sizeof(struct tact_mesh_leaf));
             } else {

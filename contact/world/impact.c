@@ -121,13 +121,14 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
     }
 }
 
-/* Sets the targets of a patch with an overlap. The excess e = p (depth - target) relaxes like a
+/* Sets the bias velocity and the compliance of the normal row of a patch with an overlap, without
+ * restitution. The excess e = p (depth - target) relaxes like a
  * spring 1/c with a damper tau/c, implicit in the depth after the tick: v_n + c / ((h + tau) h) f_n
  * = e / (h + tau). tau is the relaxation time plus, for the force (e / c) (1 - a v_n) of Hunt and
  * Crossley (1975), a e. Where the overlap is less than the target it may close in one tick: v_n >=
  * e / h. The force never pulls. From rest, bodies separate no faster than push_limit and, if rigid
  * or rebounding, no faster than tact_impact_limit_bias_velocities() allows. */
-static void set_depth_target_velocity(const struct tact_world *world, struct block *block)
+static void set_normal_law_of_overlap(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
@@ -146,10 +147,11 @@ static void set_depth_target_velocity(const struct tact_world *world, struct blo
         block->edge_speed;
 }
 
-/* Sets the targets of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its
+/* Sets the bias velocity, the compliance of the normal row, and the target velocities of tipping,
+ * of a patch with gaps g, without restitution: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its
  * points x, where none is deeper than its target. Otherwise the deepest point opens like an overlap
  * that is too deep. */
-static void set_gaps_target_velocity(const struct tact_world *world, struct block *block)
+static void set_normal_law_of_gaps(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
@@ -183,9 +185,9 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
     block->bias_velocity_ratio = 1.0;
     memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);
     if (patch->law == TACT_LAW_DEPTH) {
-        set_depth_target_velocity(world, block);
+        set_normal_law_of_overlap(world, block);
     } else if (patch->law == TACT_LAW_GAPS) {
-        set_gaps_target_velocity(world, block);
+        set_normal_law_of_gaps(world, block);
     }
     block->bias_velocity =
         block->is_normal_immobile ? tact_min(block->bias_velocity, 0.0) : block->bias_velocity;

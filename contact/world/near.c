@@ -354,7 +354,7 @@ static void release_pair_slot(struct tact_world *world, int slot)
 
 /* Releases the slots of pairs that are no longer near and assigns slots to new ones; returns the
  * number in use. */
-static int update_pair_slots(struct tact_world *world)
+static int reassign_pair_slots_after_search(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
     int used = 0;
@@ -384,7 +384,7 @@ static void run_broad_phase_search(struct tact_world *world)
     list_pairs_with_state(world);
     list_pairs_with_halfspaces(world);
     sweep_and_prune_along_axis(world);
-    sort_slots_by_pair(world, update_pair_slots(world));
+    sort_slots_by_pair(world, reassign_pair_slots_after_search(world));
     for (int i = 0; i < world->shape_count; i++) {
         tact_v3_copy(near->position_at_search + 3 * i, world->poses[i].position);
         memcpy(near->orientation_at_search + 4 * i, world->poses[i].quat_wxyz,

@@ -125,9 +125,10 @@ static int min_anchored_contacts(const struct tact_world *world, const struct is
                : MIN_CONTACTS_OF_ANCHORED_HAND_ISLAND;
 }
 
-/* 1 where an island has so many contacts that its springs are anchored at the start, and can
- * accelerate. */
-static int has_island_many_contacts(const struct tact_world *world, const struct island *island)
+/* 1 where an island has so many contacts that its springs are to be anchored at the start of its
+ * search, and where it may have Newton's steps: not by Bouchard's law or contact points. */
+static int has_island_enough_contacts_to_anchor(const struct tact_world *world,
+                                                const struct island *island)
 {
     return island->blocks.count >= min_anchored_contacts(world, island) &&
            tact_island_can_accelerate(world, island);
@@ -179,7 +180,8 @@ static void begin_island_search(struct tact_world *world, struct island *island)
     s->failed_newton_series = s->interior_point_steps = s->are_newton_steps_damped = 0;
     s->may_use_newton = island->has_coupled_contacts && island->constraints.count == 0;
     if (s->may_use_newton && s->spring_anchor_state == 0 &&
-        has_island_many_contacts(world, island) && !does_island_rest_on_gaps(world, island)) {
+        has_island_enough_contacts_to_anchor(world, island) &&
+        !does_island_rest_on_gaps(world, island)) {
         anchor_island_springs(world, island);
     }
 }
@@ -190,7 +192,8 @@ static int restart_with_anchored_springs(struct tact_world *world, struct island
 {
     struct island_search *s = &island->search;
     if (!s->may_use_newton || s->spring_anchor_state != 0 ||
-        !has_island_many_contacts(world, island) || !does_island_rest_on_gaps(world, island)) {
+        !has_island_enough_contacts_to_anchor(world, island) ||
+        !does_island_rest_on_gaps(world, island)) {
         return 0;
     }
     pack_island_impulses(world, island, s->next);

@@ -37,8 +37,8 @@ struct tact_log_state {
     uint64_t lost; /**< records lost in damaged chunks, from sequence numbers; losses after the last
                       readable record are not counted */
     uint64_t lost_events; /**< number of events lost, counted in the same way as ticks */
-    uint64_t lost_first;  /**< first tick that may be lost */
-    uint64_t lost_last;   /**< last tick that may be lost */
+    uint64_t lost_first;  /**< first tick that damaged chunks may have contained */
+    uint64_t lost_last;   /**< last tick that damaged chunks may have contained */
     uint64_t events;      /**< events that can be read */
     uint64_t file_bytes;  /**< size of the file [bytes] */
     uint64_t bytes_lost;  /**< damaged bytes that were not used */

@@ -163,7 +163,9 @@ int tact_model_merge_rigid_bodies(struct model *m)
         rc = choose_link_name(m, i);
     }
     if (!rc && !m->links.count) {
-        rc = tact_model_report_error(m, m->bodies.at[0].line, "no joint: expected a hand");
+        rc = tact_model_report_error(m, m->bodies.at[0].line,
+                                     "the model has no joint that moves, so it is no hand: "
+                                     "expected an MJCF or URDF file with at least one");
     }
     return rc;
 }

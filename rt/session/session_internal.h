@@ -15,7 +15,7 @@
 
 #define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
 
-#define AGE_OF_HOST_MOMENTS 0 /* of moments that were measured on the host in the same tick */
+#define AGE_OF_HOST_MOMENTS 0 /* age [ticks] of moments that the host computed in the same tick */
 #define MAX_INPUT_GAP 5e-3    /* without values, after which a device has to engage again [s] */
 
 struct session_device {

@@ -43,50 +43,52 @@ void second_order_rates_of_smooth(const struct smooth_contact *c, const double t
                                   const double rate[2][6],
                                   const struct smooth_contact_motion *motion, double out[4])
     LINKER_REAL_SYMBOL(tact_smooth_second_order_rates);
-void second_order_rates_of_smooth_if_used(const struct smooth_contact *c, const double twist[2][6],
-                                          const double rate[2][6],
-                                          const struct smooth_contact_motion *motion, double out[4])
+void second_order_rates_of_smooth_if_enabled(const struct smooth_contact *c,
+                                             const double twist[2][6], const double rate[2][6],
+                                             const struct smooth_contact_motion *motion,
+                                             double out[4])
     LINKER_WRAP_SYMBOL(tact_smooth_second_order_rates);
 void second_order_term_of_features(const struct tact_pair_query *q, const struct tact_core *a,
                                    const struct tact_core *b, const enum tact_feature feature[2],
                                    struct tact_patch *patch)
     LINKER_REAL_SYMBOL(tact_features_second_order);
-void second_order_term_of_features_if_used(const struct tact_pair_query *q,
-                                           const struct tact_core *a, const struct tact_core *b,
-                                           const enum tact_feature feature[2],
-                                           struct tact_patch *patch)
+void second_order_term_of_features_if_enabled(const struct tact_pair_query *q,
+                                              const struct tact_core *a, const struct tact_core *b,
+                                              const enum tact_feature feature[2],
+                                              struct tact_patch *patch)
     LINKER_WRAP_SYMBOL(tact_features_second_order);
 void hand_bias_torque(struct tact_hand *hand, const double *rates, const double gravity[3],
                       double *bias) LINKER_REAL_SYMBOL(tact_hand_compute_bias_torques_at_rates);
-void hand_bias_torque_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
-                              double *bias)
+void hand_bias_torque_at_enabled_rates(struct tact_hand *hand, const double *rates,
+                                       const double gravity[3], double *bias)
     LINKER_WRAP_SYMBOL(tact_hand_compute_bias_torques_at_rates);
 void edge_speed(const struct tact_world *world, struct block *block)
     LINKER_REAL_SYMBOL(tact_impact_set_edge_speed);
 void edge_speed_with_trial_term(const struct tact_world *world, struct block *block)
     LINKER_WRAP_SYMBOL(tact_impact_set_edge_speed);
 
-void second_order_rates_of_smooth_if_used(const struct smooth_contact *c, const double twist[2][6],
-                                          const double rate[2][6],
-                                          const struct smooth_contact_motion *motion, double out[4])
+void second_order_rates_of_smooth_if_enabled(const struct smooth_contact *c,
+                                             const double twist[2][6], const double rate[2][6],
+                                             const struct smooth_contact_motion *motion,
+                                             double out[4])
 {
     if (use.uses_smooth_term) {
         second_order_rates_of_smooth(c, twist, rate, motion, out);
     }
 }
 
-void second_order_term_of_features_if_used(const struct tact_pair_query *q,
-                                           const struct tact_core *a, const struct tact_core *b,
-                                           const enum tact_feature feature[2],
-                                           struct tact_patch *patch)
+void second_order_term_of_features_if_enabled(const struct tact_pair_query *q,
+                                              const struct tact_core *a, const struct tact_core *b,
+                                              const enum tact_feature feature[2],
+                                              struct tact_patch *patch)
 {
     if (use.features) {
         second_order_term_of_features(q, a, b, feature, patch);
     }
 }
 
-void hand_bias_torque_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
-                              double *bias)
+void hand_bias_torque_at_enabled_rates(struct tact_hand *hand, const double *rates,
+                                       const double gravity[3], double *bias)
 {
     hand_bias_torque(hand, use.hands ? rates : hand->state.v, gravity, bias);
 }

@@ -288,7 +288,7 @@ double largest_final_speed(const struct simulation *simulation)
     return worst;
 }
 
-void simulation_check_energy(const struct simulation *simulation)
+void assert_simulated_energy_rises_by_work_only(const struct simulation *simulation)
 {
     double scale = 0.0, work = 0.0, excess = -INFINITY, rise = 0.0;
     int at = 0;

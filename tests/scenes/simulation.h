@@ -59,6 +59,6 @@ double largest_horizontal_drift(const struct simulation *simulation, double from
 double largest_final_speed(const struct simulation *simulation);
 
 /* Fails where the energy grows in a tick by more than the contacts' positive work. */
-void simulation_check_energy(const struct simulation *simulation);
+void assert_simulated_energy_rises_by_work_only(const struct simulation *simulation);
 
 #endif

@@ -120,7 +120,9 @@ static void add_axis_of_device(const char *device, int code)
     axis_or_button[part_count++] = p;
 }
 
-static int expected_value_at_rest(const struct axis_or_button *p)
+/* The raw value at rest that follows from the range that the device declares, without calibration.
+ */
+static int expected_raw_value_at_rest(const struct axis_or_button *p)
 {
     return p->type == EV_KEY || p->low == -p->high - 1 ? 0
            : p->is_one_sided_axis                      ? p->low
@@ -165,7 +167,7 @@ static void plug_in_device(const json_t *entry)
             struct axis_or_button *p = &axis_or_button[part_count - 1];
             mock_pad_set_axis(pad, p->code, p->low < p->high ? p->low : p->high,
                               p->low < p->high ? p->high : p->low, p->flat,
-                              expected_value_at_rest(p));
+                              expected_raw_value_at_rest(p));
             axis_count_of_all_devices++;
         }
     }
@@ -237,10 +239,10 @@ static void check_channels_follow_events(struct tact_device *device)
     for (int i = 0; i < part_count; i++) {
         const struct axis_or_button *p = &axis_or_button[i];
         const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high,
-                           expected_value_at_rest(p)};
+                           expected_raw_value_at_rest(p)};
         double before[TACT_DEVICE_CHANNELS];
-        assert_near(in.channel[i], expected_channel_value(p, expected_value_at_rest(p)), p,
-                    expected_value_at_rest(p));
+        assert_near(in.channel[i], expected_channel_value(p, expected_raw_value_at_rest(p)), p,
+                    expected_raw_value_at_rest(p));
         memcpy(before, in.channel, sizeof before);
         for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
             mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);

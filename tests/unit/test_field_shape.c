@@ -101,7 +101,8 @@ static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
     }
 }
 
-/* Force of round shapes on a plane, in closed form: sphere, upright capsule, cylinder. */
+/* Force of round shapes on a plane, in closed form: sphere, upright capsule, ellipsoid of
+ * three equal semi-axes. */
 static void field_forces_of_round_shapes_are_exact(void **state)
 {
     (void)state;

@@ -78,7 +78,7 @@ static double compute_momentum_and_energy(struct tact_hand *hand, const struct t
     return energy;
 }
 
-static void set_random_state(struct tact_hand *hand)
+static void set_random_joint_values_and_rates(struct tact_hand *hand)
 {
     struct tact_hand_state s = tact_hand_state(hand);
     for (int i = 0; i < tact_hand_count(hand); i++) {
@@ -101,7 +101,7 @@ static void free_floating_hand_keeps_its_momentum(void **state)
         const int count = tact_hand_count(hand);
         struct tact_hand_state s = tact_hand_state(hand);
         double q[LINKS], v[LINKS], change[2] = {0.0, 0.0}, p[2][6];
-        set_random_state(hand);
+        set_random_joint_values_and_rates(hand);
         memcpy(q, s.q, sizeof *q * (size_t)count);
         memcpy(v, s.v, sizeof *v * (size_t)count);
         for (int k = 0; k < 2; k++) {
@@ -136,7 +136,7 @@ static void jacobian_is_a_derivative(void **state)
         struct tact_hand *hand = make_hand(defs, LINKS), *moved = make_hand(defs, LINKS);
         struct tact_hand_state s = tact_hand_state(hand), m = tact_hand_state(moved);
         double p[2][3], point[3], jacobian[6 * LINKS], twist[6], next[2][6], rate[6];
-        set_random_state(hand);
+        set_random_joint_values_and_rates(hand);
         for (int k = 0; k < 2; k++) {
             memcpy(m.q, s.q, sizeof *s.q * LINKS);
             memcpy(m.v, s.v, sizeof *s.v * LINKS);

@@ -33,7 +33,8 @@ static void restart_channels(const struct tact_network_channel_options *channel,
                      0);
 }
 
-/* sums of the squares of waves sent and used [W]: of this test, not those of the channel */
+/* Sums over all samples of the squares of the waves that were sent and used [W], which the test
+ * counts itself, beside the channel; times half the sample period they are energies. */
 static double square_of_sent_waves, square_of_used_waves;
 
 static void send_two_axis_wave(double first, double second, int64_t now)

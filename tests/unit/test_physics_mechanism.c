@@ -72,18 +72,17 @@ static double elliptic_integral(double k)
     return 0.5 * pi / a;
 }
 
-/* Energy to second order: velocities are those between two poses. */
-struct watch {
-    double first, least, most;
-    double distance, angle; /* worst errors of the joints */
+/* Energy at the start, least and most [J]; largest errors of mechanism joints, so far. */
+struct joint_and_energy_errors {
+    double start_j, least_j, most_j, error_m, error_rad;
 };
 
-static void step_and_track_energy(struct world_scene *s, struct watch *w)
+/* Makes a tick. The potential energy is the mean over it, as velocities are those between poses. */
+static void step_and_track_energy(struct world_scene *s, struct joint_and_energy_errors *w)
 {
     double mean_total_energy = 0.0, e[2];
-    int n = tact_world_body_count(s->world);
     for (int half = 0; half < 2; half++) {
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < tact_world_body_count(s->world); i++) {
             struct tact_body *b = body_of(s, i);
             mean_total_energy -= 0.5 * b->mass * tact_v3_dot(s->options.gravity, b->pose.position);
         }
@@ -91,23 +90,24 @@ static void step_and_track_energy(struct world_scene *s, struct watch *w)
             step_scene(s);
         }
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < tact_world_body_count(s->world); i++) {
         mean_total_energy += tact_body_energy(body_of(s, i));
     }
     if (s->ticks == 1) {
-        w->first = w->least = w->most = mean_total_energy;
+        w->start_j = w->least_j = w->most_j = mean_total_energy;
     }
-    w->least = tact_min(w->least, mean_total_energy);
-    w->most = tact_max(w->most, mean_total_energy);
+    w->least_j = tact_min(w->least_j, mean_total_energy);
+    w->most_j = tact_max(w->most_j, mean_total_energy);
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
         tact_world_constraint_error(s->world, i, e);
-        w->distance = tact_max(w->distance, e[0]);
-        w->angle = tact_max(w->angle, e[1]);
+        w->error_m = tact_max(w->error_m, e[0]);
+        w->error_rad = tact_max(w->error_rad, e[1]);
     }
 }
 
 /* Mean period between rises of body 0's x through 0, over at least `seconds`. */
-static double measure_period(struct world_scene *s, double pivot, double seconds, struct watch *w)
+static double measure_period(struct world_scene *s, double pivot, double seconds,
+                             struct joint_and_energy_errors *w)
 {
     double first = -1.0, last = -1.0;
     int count = 0;
@@ -130,7 +130,7 @@ static void pendulum_period(void **state)
     for (int i = 0; i < 3; i++) {
         const double amplitude = (i + 1) * pi / 4.0, l = 0.4, mass = 0.3;
         struct world_scene s;
-        struct watch w;
+        struct joint_and_energy_errors w;
         open_empty_scene(&s, NULL);
         add_rod(&s, 0.1, 1.0, l, amplitude, mass);
         add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.1, 0.0, 1.0));
@@ -142,11 +142,11 @@ static void pendulum_period(void **state)
             "pendulum of %3.0f degrees: period %.8f s, exact %.8f s (%.1e); energy within %.1e J "
             "of %.3f; hinge off by %.1e m, %.1e rad; %d sweeps\n",
             amplitude * 180.0 / pi, period, exact, period / exact - 1.0,
-            tact_max(w.most - w.first, w.first - w.least), mass * g * l, w.distance, w.angle,
-            s.max_tick_iterations);
+            tact_max(w.most_j - w.start_j, w.start_j - w.least_j), mass * g * l, w.error_m,
+            w.error_rad, s.max_tick_iterations);
         assert_true(fabs(period / exact - 1.0) < 2e-5);
-        assert_true(w.most - w.least < 4e-5 * mass * g * l);
-        assert_true(w.distance < 1e-14 && w.angle < 1e-14);
+        assert_true(w.most_j - w.least_j < 4e-5 * mass * g * l);
+        assert_true(w.error_m < 1e-14 && w.error_rad < 1e-14);
         assert_true(s.unsolved == 0);
         close_scene(&s);
     }
@@ -157,7 +157,7 @@ static void double_pendulum_keeps_energy(void **state)
     (void)state;
     const double l = 0.3;
     struct world_scene s;
-    struct watch w;
+    struct joint_and_energy_errors w;
     open_empty_scene(&s, NULL);
     add_rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
     double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
@@ -170,20 +170,20 @@ static void double_pendulum_keeps_energy(void **state)
     double min_energy = 0.0;
     for (int i = 0; i < 30000; i++) {
         if (i == 29000) {
-            min_energy = w.least;
-            w.least = INFINITY;
+            min_energy = w.least_j;
+            w.least_j = INFINITY;
         }
         step_and_track_energy(&s, &w);
     }
-    double scale = 0.4 * g * l, late = (w.least - w.first) / scale;
-    w.least = tact_min(w.least, min_energy);
+    double scale = 0.4 * g * l, late = (w.least_j - w.start_j) / scale;
+    w.least_j = tact_min(w.least_j, min_energy);
     printf("double pendulum, 30 s: energy from %.1e to %.1e of %.3f J, in the last second from "
            "%.1e; joints off by %.1e m, %.1e rad; %d sweeps\n",
-           (w.least - w.first) / scale, (w.most - w.first) / scale, scale, late, w.distance,
-           w.angle, s.max_tick_iterations);
+           (w.least_j - w.start_j) / scale, (w.most_j - w.start_j) / scale, scale, late, w.error_m,
+           w.error_rad, s.max_tick_iterations);
     /* The energy error has one sign in the fast part of a swing, and vanishes in the slow part. */
-    assert_true(w.most - w.least < 2e-3 * scale && fabs(late) < 1e-4);
-    assert_true(w.distance < 1e-13 && w.angle < 1e-13);
+    assert_true(w.most_j - w.least_j < 2e-3 * scale && fabs(late) < 1e-4);
+    assert_true(w.error_m < 1e-13 && w.error_rad < 1e-13);
     assert_true(s.unsolved == 0);
     close_scene(&s);
 }
@@ -195,7 +195,7 @@ static void four_bar_swings_exactly(void **state)
     (void)state;
     const double l = 0.25, wide = 0.3, crank = 0.1, coupler = 0.5, amplitude = 1.2;
     struct world_scene s;
-    struct watch w;
+    struct joint_and_energy_errors w;
     open_empty_scene(&s, NULL);
     add_rod(&s, 0.0, 1.0, l, amplitude, crank);
     add_rod(&s, wide, 1.0, l, amplitude, crank);
@@ -214,9 +214,9 @@ static void four_bar_swings_exactly(void **state)
         4.0 * sqrt(inertia / ((crank + coupler) * g * l)) * elliptic_integral(sin(0.5 * amplitude));
     printf("four-bar, 20 s: period %.8f s, exact %.8f s (%.1e); loop open by %.1e m, %.1e rad; %d "
            "sweeps\n",
-           period, exact, period / exact - 1.0, w.distance, w.angle, s.max_tick_iterations);
+           period, exact, period / exact - 1.0, w.error_m, w.error_rad, s.max_tick_iterations);
     assert_true(fabs(period / exact - 1.0) < 2e-5);
-    assert_true(w.distance < 1e-12 && w.angle < 1e-12);
+    assert_true(w.error_m < 1e-12 && w.error_rad < 1e-12);
     assert_true(s.unsolved == 0);
     close_scene(&s);
 }

@@ -550,7 +550,9 @@ static void replay_needs_no_device_plugin(void **state)
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-static void at_least_40_bad_plugins_were_refused(void **state)
+/* The tests above count what they have seen refused: files and folders of plug-ins, and values of
+ * TACT_PLUGINS. */
+static void at_least_40_bad_files_folders_and_variables_were_refused(void **state)
 {
     (void)state;
     print_message("%d cases were refused\n", refused);
@@ -580,7 +582,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(plugin_folders_are_searched_in_order),
         cmocka_unit_test(set_user_id_program_ignores_the_plugin_variable),
         cmocka_unit_test(replay_needs_no_device_plugin),
-        cmocka_unit_test(at_least_40_bad_plugins_were_refused),
+        cmocka_unit_test(at_least_40_bad_files_folders_and_variables_were_refused),
     };
     if (!mkdtemp(root)) {
         return 77;

@@ -191,7 +191,8 @@ static void tool_moves_by_rate_beyond_the_workspace_edge(void **state)
     }
     const double target_y_at_workspace_edge = target[1];
     assert_true(fabs(target_y_at_workspace_edge + 2.0 * 0.0499) < 1e-12);
-    probe.in[Y] = 0.01 - 0.075; /* half as far again: half the speed */
+    /* at 1.5 times the distance `edge`: the target moves at half of `edge_speed` */
+    probe.in[Y] = 0.01 - 0.075;
     step_session(session, 200);
     const double first = target[1];
     step_session(session, 1000);

@@ -143,7 +143,7 @@ static double distance_between(const double a[3], const double b[3])
 
 /* However the two ends stand as they engage, a turn of the other site is the same turn of this one,
  * along the world's axes; and the rate of a rotation vector is that of its turn. */
-static void rotation_is_the_same_at_both_ends_of_a_tie(void **state)
+static void rotation_since_engagement_is_the_same_at_both_ends(void **state)
 {
     (void)state;
     double worst = 0.0, worst_rate = 0.0;
@@ -355,7 +355,7 @@ int main(void)
         cmocka_unit_test(remote_peg_seats_and_is_felt_along_all_axes),
         cmocka_unit_test(logs_of_both_peg_sites_replay),
         cmocka_unit_test(remote_peg_follows_along_all_axes_in_other_modes),
-        cmocka_unit_test(rotation_is_the_same_at_both_ends_of_a_tie),
+        cmocka_unit_test(rotation_since_engagement_is_the_same_at_both_ends),
         cmocka_unit_test(tie_correction_is_limited_by_its_magnitude),
         cmocka_unit_test(tied_rotations_pass_half_a_turn_without_a_step),
     };

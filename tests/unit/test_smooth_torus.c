@@ -103,8 +103,9 @@ static double gap_to_other_ring(const struct smooth_pair *pair, double u)
     return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
 }
 
-/* Local minima of gap_to_other_ring() over u: the gaps of all contacts. */
-static int find_minima_of_ring_gap(const struct smooth_pair *pair, double gaps[16])
+/* The gaps of all contacts by an independent method: local minima of gap_to_other_ring() over u, by
+ * 2000 samples and golden section. Returns their number. */
+static int search_minima_of_ring_gap_densely(const struct smooth_pair *pair, double gaps[16])
 {
     enum { STEPS = 2000 };
     int count = 0;
@@ -143,7 +144,7 @@ static void all_contacts_of_two_tori_are_found(void **state)
         double gaps[16];
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
         int lost, found = tact_smooth_find_contacts(&pair, 0.0, c, &lost),
-                  minima = find_minima_of_ring_gap(&pair, gaps), near = 0;
+                  minima = search_minima_of_ring_gap_densely(&pair, gaps), near = 0;
         for (int k = 0; k < minima; k++) {
             /* Overlaps deeper than the tube are ambiguous: a ring may be past the other's centre
              * line. */

@@ -124,10 +124,11 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
     }
 }
 
-/* Finds the last tick's point of the same feature, searched from *next on; NULL: none. Both ticks
+/* Finds among the contact points of the last tick that of the same feature, searched from *next on;
+ * NULL: none. Both ticks
  * list features in nearly the same order. */
-static const struct point *find_last_point_of_feature(const struct point *last, int count,
-                                                      const struct point *point, int *next)
+static const struct point *find_point_of_feature_in_last_tick(const struct point *last, int count,
+                                                              const struct point *point, int *next)
 {
     for (int i = 0; i < count; i++) {
         int at = (*next + i) % count;
@@ -173,8 +174,8 @@ void tact_points_copy_last_impulses(struct point_store *store, int pair, int kno
         tact_m3_tmul_v3(arm, frame, point->at);
         const struct point *before =
             point->key[0]
-                ? find_last_point_of_feature(last->points + last->first[pair],
-                                             last->point_count_of_pair[pair], point, &next)
+                ? find_point_of_feature_in_last_tick(last->points + last->first[pair],
+                                                     last->point_count_of_pair[pair], point, &next)
                 : find_nearest_last_corner(last, pair, arm);
         if (!before) {
             continue;
