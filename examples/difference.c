@@ -24,7 +24,7 @@ static void add_compared_field(struct difference *out, const struct tact_field *
     f->offset[0] = a;
     f->offset[1] = b;
     f->count = field->count;
-    f->absent = field->absent;
+    f->absent_value = field->absent;
     f->stamp = difference_time_stamp_element(field);
 }
 
@@ -76,26 +76,26 @@ static void count_value_difference(struct difference *d, uint32_t field, uint32_
         d->first_tick = tick;
         d->first_field = field;
         d->first_element = element;
-        d->first_value_a = a;
-        d->first_b = b;
+        d->first_values[0] = a;
+        d->first_values[1] = b;
     }
     if (!f->differing++) {
-        f->first = tick;
-        f->most = -1.0;
+        f->first_differing_tick = tick;
+        f->max_difference = -1.0;
     }
-    if (size > f->most) {
-        f->most = size;
+    if (size > f->max_difference) {
+        f->max_difference = size;
         f->max_difference_tick = tick;
         f->max_difference_element = element;
-        f->a = a;
-        f->b = b;
+        f->max_difference_values[0] = a;
+        f->max_difference_values[1] = b;
     }
 }
 
 static double get_field_value_or_absent(const struct difference_field *f,
                                         const struct tact_record *r, uint32_t offset, uint32_t k)
 {
-    return offset == DIFFERENCE_ABSENT_OFFSET ? f->absent : r->values[offset + k];
+    return offset == DIFFERENCE_ABSENT_OFFSET ? f->absent_value : r->values[offset + k];
 }
 
 void difference_compare_records(struct difference *d, const struct tact_record *a,
@@ -110,8 +110,8 @@ void difference_compare_records(struct difference *d, const struct tact_record *
             if (k == f->stamp) {
                 continue;
             }
-            d->fields[i].squares[0] += (va - vb) * (va - vb);
-            d->fields[i].squares[1] += vb * vb;
+            d->fields[i].squared_sums[0] += (va - vb) * (va - vb);
+            d->fields[i].squared_sums[1] += vb * vb;
             if (memcmp(&va, &vb, sizeof va)) {
                 count_value_difference(d, i, k, a->tick, va, vb);
             }

@@ -4,23 +4,24 @@
 
 #include "rt/log/layout.h"
 
-/* offset of a pair that one of the logs has nowhere */
+/* Offset of a field of a pair of shapes that one of the logs does not have. */
 #define DIFFERENCE_ABSENT_OFFSET UINT32_MAX
 
+/* A field of the records, and how its values differ between the logs A and B. */
 struct difference_field {
     char name[TACT_FIELD_NAME];
     enum tact_field_kind kind;
     uint32_t offset[2],
-        count;      /* offset in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
-    double absent;  /* after that count: each of these pairs */
-    uint32_t stamp; /* element that is a measured time and not compared; UINT32_MAX: none */
-    uint64_t differing; /* number of values that are not equal bit for bit */
-    uint64_t first;     /* tick */
-    double most;        /*  |a - b|; infinity if one is not a number */
+        count; /* offset in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
+    double absent_value; /* value of all elements where a record does not list the field's pair */
+    uint32_t stamp;      /* element that is a measured time and not compared; UINT32_MAX: none */
+    uint64_t differing;  /* number of values that are not equal bit for bit */
+    uint64_t first_differing_tick;
+    double max_difference; /* largest |A - B|; infinity if one is not a number */
     uint64_t max_difference_tick;
     uint32_t max_difference_element;
-    double a, b;       /* there */
-    double squares[2]; /* sums of squares over all ticks and elements: of a - b, and of b */
+    double max_difference_values[2]; /* values of A and B in that tick and element */
+    double squared_sums[2]; /* sums of squares over all ticks and elements: of A - B, and of B */
 };
 
 struct difference {
@@ -30,10 +31,11 @@ struct difference {
     uint32_t unmatched_field_count;    /* fields that only one has, or of another length */
     uint64_t ticks;                    /* compared */
     uint64_t unmatched_tick_counts[2]; /* ticks that only A or only B has */
-    uint64_t values, differing;
-    uint64_t first_tick; /* position of the first difference: */
+    uint64_t values, differing;        /* number of compared values, and of those that differ */
+    /* the first difference: where it is, and the values of A and B */
+    uint64_t first_tick;
     uint32_t first_field, first_element;
-    double first_value_a, first_b;
+    double first_values[2];
 };
 
 /* Index of the field's element that is a measured time, which differs in any two sessions;

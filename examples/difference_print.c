@@ -11,7 +11,7 @@ typedef unsigned long long ull;
 static double root_mean_square(const struct difference *d, const struct difference_field *f,
                                int which)
 {
-    return sqrt(f->squares[which] / ((double)d->ticks * f->count));
+    return sqrt(f->squared_sums[which] / ((double)d->ticks * f->count));
 }
 
 void difference_print_table(const struct difference *d, const char *a, const char *b)
@@ -30,17 +30,18 @@ void difference_print_table(const struct difference *d, const char *a, const cha
         return;
     }
     printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
-           text_shown(d->fields[d->first_field].name), d->first_element, d->first_value_a, a,
-           d->first_b, b);
+           text_shown(d->fields[d->first_field].name), d->first_element, d->first_values[0], a,
+           d->first_values[1], b);
     printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
-                   text_shown(f->name), (ull)f->differing, (ull)f->first, f->most,
-                   root_mean_square(d, f, 0), (ull)f->max_difference_tick,
-                   f->max_difference_element, f->a, f->b);
+                   text_shown(f->name), (ull)f->differing, (ull)f->first_differing_tick,
+                   f->max_difference, root_mean_square(d, f, 0), (ull)f->max_difference_tick,
+                   f->max_difference_element, f->max_difference_values[0],
+                   f->max_difference_values[1]);
         }
     }
 }
@@ -57,20 +58,24 @@ int difference_print_json(const struct difference *d)
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            json_object_set_new(
-                fields, f->name,
-                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "differing",
-                          (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
-                          json_number(f->most), "tick", (json_int_t)f->max_difference_tick,
-                          "element", (json_int_t)f->max_difference_element, "a", json_number(f->a),
-                          "b", json_number(f->b), "rms", json_number(root_mean_square(d, f, 0)),
-                          "rms_b", json_number(root_mean_square(d, f, 1))));
+            json_object_set_new(fields, f->name,
+                                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
+                                          "differing", (json_int_t)f->differing, "first_tick",
+                                          (json_int_t)f->first_differing_tick, "largest",
+                                          json_number(f->max_difference), "tick",
+                                          (json_int_t)f->max_difference_tick, "element",
+                                          (json_int_t)f->max_difference_element, "a",
+                                          json_number(f->max_difference_values[0]), "b",
+                                          json_number(f->max_difference_values[1]), "rms",
+                                          json_number(root_mean_square(d, f, 0)), "rms_b",
+                                          json_number(root_mean_square(d, f, 1))));
         }
     }
     if (d->differing) {
-        first = json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
-                          d->fields[d->first_field].name, "element", (json_int_t)d->first_element,
-                          "a", json_number(d->first_value_a), "b", json_number(d->first_b));
+        first =
+            json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
+                      d->fields[d->first_field].name, "element", (json_int_t)d->first_element, "a",
+                      json_number(d->first_values[0]), "b", json_number(d->first_values[1]));
     }
     json_t *all = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks, "values",

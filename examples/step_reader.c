@@ -135,16 +135,20 @@ static size_t read_solid(const struct folder *folder, int **faces)
     gmshModelGetEntities(&tags, &solids, 3, &rc);
     gmshFree(tags);
     if (rc || solids != 2) {
-        fprintf(message_out, "it has %zu solids; expected one\n", solids / 2);
+        fprintf(message_out, "the STEP file has %zu solids; expected one\n", solids / 2);
         return 0;
     }
     gmshWrite(folder->brep, &rc);
     if (!rc) {
         gmshModelGetEntities(faces, &count, 2, &rc);
     }
-    if (rc || !count || count / 2 > MOST_FACES) {
-        report_refused_solid(rc ? "gmsh cannot write the solid"
-                                : "its solid has no or more than 4096 faces");
+    if (rc) {
+        report_refused_solid("gmsh cannot write the solid of the STEP file");
+        return 0;
+    }
+    if (!count || count / 2 > MOST_FACES) {
+        fprintf(message_out, "the solid of the STEP file has %zu faces; expected 1 to %d\n",
+                count / 2, MOST_FACES);
         return 0;
     }
     return count / 2;
@@ -324,7 +328,7 @@ static int write_faces(const int *face_tags, size_t count, const char *text)
     struct face *faces = calloc(count, sizeof *faces);
     for (size_t i = 0; surfaces && faces && i < count && !rc; i++) {
         if (measure_face(face_tags[2 * i + 1], &faces[i])) {
-            rc = report_refused_solid("gmsh cannot evaluate its faces");
+            rc = report_refused_solid("gmsh cannot evaluate a face of the STEP file");
         }
         for (int k = 0; k < 3 * FACE_SAMPLES && !rc; k++) {
             rc = isfinite(faces[i].at[k])

@@ -181,7 +181,7 @@ static int scale_and_check_tets(struct tets_reader *r)
     struct tact_tets *t = r->tets;
     r->line = 0;
     if (!t->tet_count) {
-        return tact_tets_report_error(r, "no tetrahedra");
+        return tact_tets_report_error(r, "the file has no tetrahedra; expected at least one");
     }
     if (!r->values_are_read) {
         return tact_tets_report_error(

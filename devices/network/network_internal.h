@@ -57,8 +57,8 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
     INPUT(inserted, "waves", self->channel.counts.inserted_wave_count)                             \
     INPUT(restarts, "1", self->channel.counts.restart_count)                                       \
-    INPUT(refused, "packets", self->refused)                                                       \
-    INPUT(unsent, "packets", self->unsent)                                                         \
+    INPUT(refused, "packets", self->refused_packet_count)                                          \
+    INPUT(unsent, "packets", self->unsent_packet_count)                                            \
     INPUT(unsendable, "ticks", self->unsendable_tick_count)                                        \
     INPUT(sessions, "1", self->session)                                                            \
     INPUT(other_clutched, "1", (self->other_end_flags & TACT_NETWORK_FLAG_CLUTCHED) != 0)          \
@@ -78,13 +78,15 @@ struct tact_network_device {
     struct tact_network_channel channel;
     struct tact_network_link *link; /* simulated link through which packets are sent, or NULL */
     int does_loop_own_endpoint, is_lost;
-    uint64_t next_tick, skipped; /* ticks that the loop skipped before this one */
+    uint64_t next_tick;          /* tick that follows the last one read */
+    uint64_t skipped_tick_count; /* ticks that the loop skipped before this one */
     int has_read_first_tick;
     int64_t time_ns;                   /* time of the scene */
     int64_t newest_packet_received_ns; /* time of the newest packet, or at which the monitor
                                           returned the endpoint */
-    uint64_t session; /* number of handshakes for which the channel was restarted */
-    uint64_t refused, unsent;
+    uint64_t session;               /* number of handshakes for which the channel was restarted */
+    uint64_t refused_packet_count;  /* received packets that were refused, for any reason */
+    uint64_t unsent_packet_count;   /* packets that could not be sent */
     uint64_t unsendable_tick_count; /* ticks not sent, as a number was not finite or out of range */
     uint64_t terms; /* terms of this end, on which both must agree: rt/remote_terms_internal.h */
     uint32_t other_end_flags; /* flags of the newest sample of the other end; 0 while it is LOST */
@@ -96,9 +98,9 @@ struct tact_network_device {
     _Atomic int has_other_end_fault; /* 1: the other end is at fault */
 
     /* Used by the monitor thread: */
-    int is_searching_for_other_end, is_forgery_reported, is_unlike_reported, is_terms_reported;
+    int is_searching_for_other_end, is_forgery_reported, is_mismatch_reported, is_terms_reported;
     int is_version_reported, is_fault_reported;
-    uint64_t reported_session_count, known_forged;
+    uint64_t reported_session_count, forged_packet_count_at_start;
     int64_t last_fault_report_ns; /* time of the last message about a fault of the other end */
 };
 

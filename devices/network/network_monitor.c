@@ -26,7 +26,7 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
     receive_only_from_peer(self, 0);
     self->is_searching_for_other_end = 1;
     self->is_forgery_reported = 0;
-    self->known_forged = self->endpoint.counts.forged_packet_count;
+    self->forged_packet_count_at_start = self->endpoint.counts.forged_packet_count;
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     tact_network_endpoint_renew(&self->endpoint, now_ns);
     if (self->endpoint.has_session) {
@@ -67,7 +67,8 @@ static void search_for_other_end(struct tact_network_device *self)
         is_heard = 1;
     }
     const struct tact_network_counts *c = &self->endpoint.counts;
-    if (c->forged_packet_count != self->known_forged && !self->is_forgery_reported) {
+    if (c->forged_packet_count != self->forged_packet_count_at_start &&
+        !self->is_forgery_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: packets with a wrong key arrive and are refused: the public key of each "
                      "end must be the peer of the other",
@@ -126,13 +127,13 @@ void tact_network_device_poll(void *data)
         search_for_other_end(self);
     }
     report_fault_of_other_end(self);
-    if (!self->is_unlike_reported &&
+    if (!self->is_mismatch_reported &&
         atomic_load_explicit(&self->mismatched_packet_count, memory_order_relaxed) > 0) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: packets of the other end are refused: its axes or its period are not "
                      "those of this end (%d axes, %g ms)",
                      self->name, self->axes, 1e3 * self->channel.options.period);
-        self->is_unlike_reported = 1;
+        self->is_mismatch_reported = 1;
     }
     report_differing_terms(self);
 }
@@ -144,8 +145,8 @@ void tact_network_device_report(const struct tact_network_device *self)
     tact_message(self->messages, TACT_MESSAGE_INFO,
                  "%s: %llu packets sent, %llu not sent; %llu received, %llu lost, of which %llu "
                  "were replaced by repeated waves; %llu waves missing; %llu packets late",
-                 self->name, (ull)c->sent, (ull)self->unsent, (ull)k->received, (ull)k->lost,
-                 (ull)k->recovered_wave_count, (ull)k->missing, (ull)k->late);
+                 self->name, (ull)c->sent, (ull)self->unsent_packet_count, (ull)k->received,
+                 (ull)k->lost, (ull)k->recovered_wave_count, (ull)k->missing, (ull)k->late);
     /* A repeated hello, and packets that were under way at a new handshake, are refused in normal
      * operation too. */
     const int has_unexpected_refusals = c->malformed_packet_count ||

@@ -56,8 +56,8 @@ uint64_t tact_network_device_refused(const struct tact_network_device *self)
 static void receive_packets(struct tact_network_device *self, int64_t now_ns)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    int most = self->skipped < DATAGRAMS_AFTER_SKIPPED_TICKS - DATAGRAMS_PER_TICK
-                   ? DATAGRAMS_PER_TICK + (int)self->skipped
+    int most = self->skipped_tick_count < DATAGRAMS_AFTER_SKIPPED_TICKS - DATAGRAMS_PER_TICK
+                   ? DATAGRAMS_PER_TICK + (int)self->skipped_tick_count
                    : DATAGRAMS_AFTER_SKIPPED_TICKS;
     ssize_t n;
     restart_channel_for_session(self);
@@ -68,7 +68,7 @@ static void receive_packets(struct tact_network_device *self, int64_t now_ns)
             tact_network_channel_receive(&self->channel, payload, (size_t)n, now_ns);
         }
     }
-    self->refused = tact_network_device_refused(self);
+    self->refused_packet_count = tact_network_device_refused(self);
     atomic_store_explicit(&self->mismatched_packet_count,
                           self->channel.counts.mismatched_packet_count, memory_order_relaxed);
 }
@@ -128,13 +128,13 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     struct tact_network_device *self = data;
     struct tact_network_sample sample;
     const uint64_t skipped = self->has_read_first_tick ? tick - self->next_tick : 0;
-    self->skipped = skipped < MOST_SKIPPED ? skipped : MOST_SKIPPED;
+    self->skipped_tick_count = skipped < MOST_SKIPPED ? skipped : MOST_SKIPPED;
     self->next_tick = tick + 1;
     self->has_read_first_tick = 1;
     self->time_ns = (int64_t)(t * 1e9);
     update_endpoint_owner(self, now_ns);
     /* waves that were due in skipped ticks are dropped */
-    for (uint64_t i = 0; i <= self->skipped; i++) {
+    for (uint64_t i = 0; i <= self->skipped_tick_count; i++) {
         tact_network_channel_play(&self->channel, &sample);
     }
     in->state = update_state(self);
@@ -159,7 +159,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
 
 static void send_packet(struct tact_network_device *self, const void *payload, size_t size)
 {
-    self->unsent += tact_network_send(&self->endpoint, payload, size) != 0;
+    self->unsent_packet_count += tact_network_send(&self->endpoint, payload, size) != 0;
 }
 
 /* Sends a payload through the simulated link; discards what is under way while there is no session.
@@ -201,7 +201,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     empty_sample = sample;
     memset(empty_sample.wave, 0, sizeof empty_sample.wave);
     /* skipped ticks are counted as sent, as the other end counts this end's ticks */
-    for (; self->skipped > 0; self->skipped--) {
+    for (; self->skipped_tick_count > 0; self->skipped_tick_count--) {
         tact_network_channel_send(&self->channel, &empty_sample, now_ns, payload);
     }
     ssize_t size = tact_network_channel_send(&self->channel, &sample, now_ns, payload);
@@ -212,7 +212,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
         size = tact_network_channel_send(&self->channel, &empty_sample, now_ns, payload);
     }
     if (size < 0) {
-        self->unsent++;
+        self->unsent_packet_count++;
     } else if (self->link) {
         send_over_link(self, payload, (size_t)size);
     } else if (self->does_loop_own_endpoint) {

@@ -162,7 +162,7 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
         print_message("\n");
     }
     assert_true(end->channel.counts.received - received >= ROUNDS * TICKS - 1);
-    assert_true(end->unsent == 0 && end->unsendable_tick_count == 0);
+    assert_true(end->unsent_packet_count == 0 && end->unsendable_tick_count == 0);
     of_plain *= MOST_OF_PLAIN;
     const int64_t most =
         least[IDLE] + (of_plain > max_p99_duration_ns ? of_plain : max_p99_duration_ns);

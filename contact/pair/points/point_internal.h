@@ -45,9 +45,9 @@ struct point_list {
 };
 
 struct point_store {
-    struct point_list now, last;
-    int room;                /* capacity for points, in each list */
-    int dropped_point_count; /* number of points dropped beyond the capacity in this tick */
+    struct point_list now, last; /* points of this tick, and of the last tick */
+    int room;                    /* capacity for points, in each list */
+    int dropped_point_count;     /* number of points dropped beyond the capacity in this tick */
     /* a stamp for each vertex of the largest mesh, so that each vertex is listed once */
     uint32_t *vertex_stamps;
     uint32_t current_stamp;
