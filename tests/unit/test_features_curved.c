@@ -171,9 +171,6 @@ static void place_solid_at_random(struct solid *s, double reach, int is_axis_ali
 struct separation_deviation {
     double width, points, depth; /* largest deviations of a result, relative to the size: of the gap
                                     along its normal, of its points, of its depth */
-    int results_with_inexact_points; /* results whose points are off by more than rounding: where
-                  the rim of an end decides within 1e-4 rad of the end, where Newton's method fails
-                */
 };
 
 /* Adds a result's deviations from the conditions of the optimum to *worst. searches_all_directions:
@@ -193,7 +190,6 @@ static void check_separation_is_optimal(const struct solid *a, const struct soli
     off = fmax(off, point_error_of_separation(a, s, s->point_a) / size);
     off = fmax(off, point_error_of_separation(b, s, s->point_b) / size);
     worst->points = fmax(worst->points, off);
-    worst->results_with_inexact_points += off > 4e-15;
     if (searches_all_directions && s->distance < 0.0) {
         worst->depth =
             fmax(worst->depth, (greatest_gap_over_directions(a, b) - s->distance) / size);
@@ -232,8 +228,7 @@ static void distances_of_random_curved_solids_are_exact(void **state)
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
         int trials = campaign_trial_count(40, 1000);
-        struct separation_deviation worst = {.results_with_inexact_points = 0},
-                                    touch[2] = {{.results_with_inexact_points = 0}};
+        struct separation_deviation worst = {0.0, 0.0, 0.0}, touch[2] = {{0.0, 0.0, 0.0}};
         for (int k = 0; k < trials; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
@@ -254,10 +249,10 @@ static void distances_of_random_curved_solids_are_exact(void **state)
                "touch %.1e and %.1e; %.0f supports\n",
                names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
                fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
-        assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 5e-8);
-        assert_true(1000 * worst.results_with_inexact_points <= trials);
+        assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 1e-14);
         assert_true(touch[0].width < 4e-15 && touch[1].width < 4e-15);
-        assert_true(touch[0].points < 5e-8 && touch[1].points < 5e-8);
+        /* rarely the points of the rim of a cylinder and a box that touch are farther off */
+        assert_true(touch[0].points < 5e-9 && touch[1].points < 5e-9);
     }
 }
 
@@ -373,17 +368,15 @@ static void resting_can_has_exact_contact_polygons(void **state)
     free_convex_solid(&floor[1]);
 }
 
-/* A warm-start state of another scene, or of a damaged log, does not change the result, but for
- * rare depths (3 of 600,000) at which the exact normal is within 1e-3 rad of that of a face, or of
- * a cylinder's side: the search, which ends within 1e-7 of the depth, may take one for the other.
- */
+/* A warm-start state of another scene, or of a damaged log, does not change the result, also where
+ * the exact normal is within 1e-3 rad of that of a cylinder's end or side: the search, which ends
+ * within 1e-7 of the depth, may end at either. */
 static void any_warm_start_state_gives_the_same_distance(void **state)
 {
     (void)state;
-    int different = 0;
     struct solid a = make_solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
     struct solid b = make_solid(TACT_SHAPE_ELLIPSOID, 0.05, 0.02, 0.03);
-    for (int i = 0; i < campaign_trial_count(1000, 10000); i++) {
+    for (int i = 0; i < campaign_trial_count(1000, 1000000); i++) {
         double random_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 20.0));
         struct tact_separation one, other;
         b.pose = random_pose(0.07);
@@ -393,11 +386,8 @@ static void any_warm_start_state_gives_the_same_distance(void **state)
         random_state[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : random_state[0];
         find_separation(&a, &b, random_state, &one);
         find_separation(&a, &b, NULL, &other);
-        different += fabs(one.distance - other.distance) > 2e-16;
-        ASSERT_NEAR(one.distance, other.distance, 1e-8);
+        ASSERT_NEAR(one.distance, other.distance, 2e-16);
     }
-    print_message("%d depths differ\n", different);
-    assert_true(different <= 2);
     free_convex_solid(&a);
     free_convex_solid(&b);
 }

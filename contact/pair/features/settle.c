@@ -23,6 +23,13 @@
 /* Width by which the search's normal must exceed all candidates to be kept, relative to the size.
  */
 #define SEARCH_WIDTH_MARGIN 1e-15
+/* The rim of a cylinder is tried within these angles from its axis and from its side, where the
+ * other body's farthest point is within this distance of it, relative to the size, from a normal so
+ * tilted [rad]. */
+#define NEAR_END_COSINE 0.999
+#define NEAR_SIDE_SINE 0.03
+#define NEAR_RIM_RATIO 0.01
+#define START_TILT 1e-6
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 
@@ -190,12 +197,12 @@ static void add_normal_across_line(struct normal_search *s, const double line[3]
     add_candidate_normal(s, n);
 }
 
-/* Adds the candidate normal of two curved surfaces: rotates n until w has no component
+/* Adds the candidate normal of two curved surfaces: rotates n from `start` until w has no component
  * perpendicular to it. */
-static void add_normal_of_curved_pair(struct normal_search *s)
+static void add_normal_of_curved_pair(struct normal_search *s, const double start[3])
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
-    tact_v3_copy(n, s->found->normal);
+    tact_v3_copy(n, start);
     for (int step = 0; step < MOST_NEWTON; step++) {
         double f = width_along_normal(s->pair, n, w, bend);
         tact_v3_tangents(n, t[0], t[1]);
@@ -218,6 +225,62 @@ static void add_normal_of_curved_pair(struct normal_search *s)
         }
     }
     add_candidate_normal(s, n);
+}
+
+/* Sets `point` to the point of the body other than the cylinder that is farthest against the normal
+ * n, in the frame of the cylinder. of_b: the cylinder is B. */
+static void farthest_point_in_cylinder(const struct normal_search *s, int of_b, const double n[3],
+                                       double point[3])
+{
+    double out[3], far[3];
+    if (of_b) {
+        tact_v3_scale(out, n, -1.0);
+        tact_curved_core_farthest_point(s->pair->a, out, far, NULL);
+        tact_v3_sub(far, far, s->pair->shift);
+        tact_m3_tmul_v3(point, s->pair->turn, far);
+    } else {
+        tact_m3_tmul_v3(out, s->pair->turn, n);
+        tact_curved_core_farthest_point(s->pair->b, out, far, NULL);
+        tact_m3_mul_v3(point, s->pair->turn, far);
+        tact_v3_add(point, point, s->pair->shift);
+    }
+}
+
+/* Adds the candidate normal at the rim of a cylinder, where the normal is nearly that of the end or
+ * of the side, and the other body's farthest point along that is near the rim. Newton's method
+ * could not start from it: at the normal of the end the rim has no curvature, at that of the side
+ * either rim is as far. */
+static void add_normal_at_rim(struct normal_search *s, int of_b)
+{
+    const struct tact_core *core = core_of_shape(s, of_b);
+    double axis[3], n[3], point[3], tilt[3], tilt_in_a[3], beyond;
+    if (core->kind != TACT_SHAPE_CYLINDER) {
+        return;
+    }
+    shape_direction_to_world(s, of_b, CYLINDER_AXIS, axis);
+    const double along = tact_v3_dot(axis, s->found->normal);
+    if (fabs(along) > NEAR_END_COSINE) {
+        tact_v3_scale(n, axis, copysign(1.0, along));
+        farthest_point_in_cylinder(s, of_b, n, point);
+        const double across = tact_hypot(point[0], point[1]);
+        beyond = across - core->half[0];
+        tact_v3_set(tilt, point[0] / across, point[1] / across, 0.0);
+    } else if (fabs(along) < NEAR_SIDE_SINE) {
+        tact_v3_copy(n, s->found->normal);
+        tact_v3_axpy(n, -along, axis);
+        tact_v3_normalize(n, n);
+        farthest_point_in_cylinder(s, of_b, n, point);
+        beyond = fabs(point[2]) - core->half[1];
+        tact_v3_set(tilt, 0.0, 0.0, copysign(1.0, point[2]));
+    } else {
+        return;
+    }
+    if (fabs(beyond) < NEAR_RIM_RATIO * s->pair->size) {
+        shape_direction_to_world(s, of_b, tilt, tilt_in_a);
+        tact_v3_axpy(n, of_b ? START_TILT : -START_TILT, tilt_in_a);
+        tact_v3_normalize(n, n);
+        add_normal_of_curved_pair(s, n);
+    }
 }
 
 /* The first candidate normal with the largest width, except for rounding; NULL where the width of
@@ -404,7 +467,10 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
             add_normal_across_line(&s, line);
         }
     }
-    add_normal_of_curved_pair(&s);
+    add_normal_of_curved_pair(&s, found->normal);
+    for (int side = 0; side < 2; side++) {
+        add_normal_at_rim(&s, side);
+    }
     const struct normal_candidate *c = choose_normal_of_largest_width(&s);
     if (c) {
         tact_v3_copy(found->normal, c->n);
