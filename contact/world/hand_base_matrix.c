@@ -65,7 +65,7 @@ static void invert_right_jacobian(double out[9], const double v[3])
     }
 }
 
-/* Twist of the target as the damper takes it: its linear part at the base, so that a target and a
+/* Twist of the target for the damper: its linear part at the base, so that a target and a
  * base that turn as one rigid body do no work on it. */
 static void find_target_twist_at_base(const struct tact_hand *hand, double twist[6])
 {

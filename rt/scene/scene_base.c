@@ -106,7 +106,7 @@ static int add_couplings_of_matrices(struct tact_scene_hand *hand)
     return 0;
 }
 
-/* Takes the diagonal of the matrices of a base for the couplings of its coordinates. */
+/* Sets the couplings of the coordinates of a base from the diagonal of its matrices. */
 static void set_numbers_of_diagonal(struct tact_scene_hand *hand)
 {
     const struct tact_scene_file_base *file = tact_scene_base_matrices(hand);

@@ -194,9 +194,9 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
     return all;
 }
 
-/* Gives a base the matrices of its coupling, or the numbers of its couplings' axes; both are along
- * the axes of the device of its tool, or of the world. Ties to another site, which are part of its
- * links, are equal along all axes. */
+/* Sets the matrices of the coupling of a base, or the numbers of its couplings' axes; both are
+ * along the axes of the device of its tool, or of the world. Ties to another site, which are part
+ * of its links, are equal along all axes. */
 static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
                             const struct tact_link_def *links, struct tact_hand *made)
 {

@@ -64,7 +64,7 @@ static int check_matrix(const struct tact_session *s, const struct session_coupl
                           "the device of %s %s;"
                           " expected at most 1, or \"hard: true\" of both couplings",
                           values[5], s->hands[c->hand].base,
-                          damps ? "takes without oscillating when it is released"
+                          damps ? "allows without oscillating when it is released"
                                 : "renders without rattling");
 }
 
