@@ -147,7 +147,8 @@ TACT_API void tact_reduced_get(const struct tact_reduced *reduced, struct tact_p
 /** Kinetic plus gravitational potential energy of the body [J]. */
 TACT_API double tact_reduced_energy(const struct tact_reduced *reduced);
 
-/** Counts and the last contact since the start; valid until the next call. */
+/** Counts of steps, impacts and contacts since the start, and the last contact; the reason of a
+ * failure is that of tact_reduced_failure(). Valid until the next call. */
 TACT_API const struct tact_reduced_report *tact_reduced_report(const struct tact_reduced *reduced);
 
 TACT_END_DECLS
