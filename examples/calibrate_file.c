@@ -56,9 +56,9 @@ void calibrate_choose_path(const struct calibrate_options *o, const struct tact_
     if (o->output) {
         snprintf(path, size, "%s", o->output);
     } else if (def->calibration) {
-        const int absolute = def->calibration[0] == '/';
-        snprintf(path, size, "%s%s%s", absolute ? "" : directory, absolute ? "" : "/",
-                 def->calibration);
+        const int is_absolute_path = def->calibration[0] == '/';
+        snprintf(path, size, "%s%s%s", is_absolute_path ? "" : directory,
+                 is_absolute_path ? "" : "/", def->calibration);
     } else {
         size_t n = 0;
         for (const char *c = o->device; *c && n + 24 < size; c++) {

@@ -88,7 +88,7 @@ static void print_latency(const char *name, const struct tact_histogram *h)
 }
 
 /* What the link to another site did, at the end of the log. */
-static void print_links(const struct info *i)
+static void print_final_link_state(const struct info *i)
 {
     for (int k = 0; k < i->view.device_count; k++) {
         const struct tact_device_info *device = &i->view.devices[k];
@@ -212,7 +212,7 @@ static void print_scene_info(const struct info *i)
                text_shown(v->devices[k].type));
     }
     puts("");
-    print_links(i);
+    print_final_link_state(i);
 }
 
 static void print_info_details(const struct info *i)

@@ -203,7 +203,8 @@ static int read_elements_format_4(struct msh *m)
         done += rc ? 0 : record_header[3];
     }
     if (!rc && done < count) {
-        rc = tact_tets_report_error(m->r, "%zu of %zu elements are missing", count - done, count);
+        rc = tact_tets_report_error(m->r, "%zu of the %zu elements that it states are missing",
+                                    count - done, count);
     }
     return rc;
 }

@@ -40,7 +40,7 @@ static void hertz_curvature_terms(double ratio, double *upper, double *lower)
 
 /* Solves for the ratio of semi-axes a/b at a ratio of curvatures above 1: k2/k1 is nearly
  * (a/b)^(pi/2). */
-static double solve_axis_ratio(double curvature_ratio)
+static double solve_hertz_axis_ratio(double curvature_ratio)
 {
     double ratio = tact_pow(curvature_ratio, 2.0 / PI);
     for (int i = 0; i < MAX_AXIS_RATIO_ITERATIONS; i++) {
@@ -64,7 +64,7 @@ int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double
     }
     if (k2 > (1.0 + CIRCULAR_RATIO_TOLERANCE) * k1) {
         double upper, lower;
-        ratio = solve_axis_ratio(k2 / k1);
+        ratio = solve_hertz_axis_ratio(k2 / k1);
         hertz_curvature_terms(ratio, &upper, &lower);
         shape = 4.0 / (PI * (1.0 - 1.0 / (ratio * ratio))) / (ratio * sqrt(ratio)) *
                 sqrt(upper * lower);

@@ -256,7 +256,7 @@ static int end_surface_statement(struct obj *o)
     }
     if (count[0] * count[1] != o->control_count) {
         return report_statement_error(
-            o, "a number of control points that does not follow from the knots");
+            o, "expected the number of control points that follows from knots and degrees");
     }
     double(*point)[4] = malloc((size_t)o->control_count * sizeof *point);
     rc = point ? 0 : -ENOMEM;

@@ -197,16 +197,16 @@ void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, dou
 
 void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
 {
-    double *unfactored_rates = hand->scratch;
+    double *independent_joint_rates = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
-        unfactored_rates[i] =
+        independent_joint_rates[i] =
             tact_hand_is_independent_joint(hand, i) ? w[hand->links[i].slot] : 0.0;
     }
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->whole.entry + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
         for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
-            sum += row[j] * unfactored_rates[j];
+            sum += row[j] * independent_joint_rates[j];
         }
         if (tact_hand_is_independent_joint(hand, i)) {
             w[hand->links[i].slot] = sum;

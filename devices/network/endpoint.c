@@ -349,8 +349,9 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
         }
         endpoint->counts.received++;
         /* A truncated datagram is longer than any that tact sends. */
-        const int kind =
-            (size_t)n > sizeof datagram ? -EPROTO : tact_network_read_start(datagram, (size_t)n);
+        const int kind = (size_t)n > sizeof datagram
+                             ? -EPROTO
+                             : tact_network_read_datagram_start(datagram, (size_t)n);
         if (endpoint->postpones_handshakes &&
             (kind == TACT_NETWORK_HELLO || kind == TACT_NETWORK_ANSWER)) {
             endpoint->counts.postponed_hello_count++;

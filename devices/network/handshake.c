@@ -28,7 +28,7 @@ struct shared_secrets {
 static void write_handshake_message(unsigned char *message, enum tact_network_packet_kind kind,
                                     unsigned char ephemeral_secret[KEY])
 {
-    tact_network_write_start(message, kind);
+    tact_network_write_datagram_start(message, kind);
     randombytes_buf(ephemeral_secret, KEY);
     crypto_scalarmult_base(message + EPHEMERAL_KEY_OFFSET, ephemeral_secret);
     randombytes_buf(message + RANDOM_BYTES_OFFSET, KEY);

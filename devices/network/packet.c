@@ -9,7 +9,7 @@ enum { COUNTER_AT = 16 };
 
 static const unsigned char protocol_signature[4] = {'T', 'A', 'C', 'T'};
 
-void tact_network_write_start(unsigned char *datagram, enum tact_network_packet_kind kind)
+void tact_network_write_datagram_start(unsigned char *datagram, enum tact_network_packet_kind kind)
 {
     memset(datagram, 0, TACT_NETWORK_START_BYTES);
     memcpy(datagram, protocol_signature, sizeof protocol_signature);
@@ -17,7 +17,7 @@ void tact_network_write_start(unsigned char *datagram, enum tact_network_packet_
     datagram[5] = (unsigned char)kind;
 }
 
-int tact_network_read_start(const unsigned char *datagram, size_t size)
+int tact_network_read_datagram_start(const unsigned char *datagram, size_t size)
 {
     if (size < TACT_NETWORK_START_BYTES ||
         memcmp(datagram, protocol_signature, sizeof protocol_signature) != 0 ||
@@ -65,7 +65,7 @@ ssize_t tact_network_encrypt_packet(struct tact_network_session *session, const 
     if (session->next_sent_counter == UINT64_MAX) {
         return -EOVERFLOW;
     }
-    tact_network_write_start(datagram, TACT_NETWORK_DATA);
+    tact_network_write_datagram_start(datagram, TACT_NETWORK_DATA);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name);
     tact_network_write_u64(datagram + COUNTER_AT, session->next_sent_counter);
     make_packet_nonce(nonce, session->next_sent_counter);

@@ -51,11 +51,11 @@ void tact_network_write_u64(unsigned char out[8], uint64_t value);
 uint64_t tact_network_read_u64(const unsigned char in[8]);
 
 /* Writes the first bytes of a datagram. Real-time safe, as all here. */
-void tact_network_write_start(unsigned char *datagram, enum tact_network_packet_kind kind);
+void tact_network_write_datagram_start(unsigned char *datagram, enum tact_network_packet_kind kind);
 
 /* Returns the kind of a datagram, or -EPROTONOSUPPORT (of tact, by another version of the format)
  * or -EPROTO (another signature, no such kind, or too short for any). */
-int tact_network_read_start(const unsigned char *datagram, size_t size);
+int tact_network_read_datagram_start(const unsigned char *datagram, size_t size);
 
 /* Encrypts a payload into a datagram of TACT_NETWORK_DATAGRAM bytes. Returns the size of it, or
  * -EMSGSIZE (payload too long), -EOVERFLOW (the counter is used up). */

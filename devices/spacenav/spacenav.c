@@ -352,9 +352,9 @@ static int start_spacenav(struct spacenav *self, const struct tact_device_config
     self->socket = connect_to_daemon(&self->address);
     if (self->socket < 0) {
         rc = self->socket;
-        tact_settings_fault(config, NULL, err, "cannot connect to spacenavd at %s: %s",
-                            self->address.sun_path,
-                            rc == -EPERM ? "the daemon runs as another user" : strerror(-rc));
+        tact_settings_fault(
+            config, NULL, err, "cannot connect to spacenavd at %s: %s", self->address.sun_path,
+            rc == -EPERM ? "spacenavd runs as another user, and not as root" : strerror(-rc));
         return rc;
     }
     self->is_connected = true;

@@ -14,7 +14,7 @@
 #define MAX_FRAME_BUFFER_BYTES (16u << 20)
 
 struct frame {
-    uint64_t tick, time_ns; /* a frame; time_ns: wall-clock time of its tick */
+    uint64_t tick, time_ns; /* tick of the frame; wall-clock time of that tick [ns] */
     size_t count;           /* number of messages, whose data points into bytes */
     struct tact_topic_message *messages;
     unsigned char *bytes;

@@ -22,7 +22,7 @@ enum server_request {
     SERVER_PAUSE,
     SERVER_STEP,  /* value: number of ticks, negative: backwards */
     SERVER_SEEK,  /* value: tick */
-    SERVER_SPEED, /* value: factor of real time */
+    SERVER_SPEED, /* value: session time over real time */
     SERVER_MARKER,
     SERVER_STOP,
     SERVER_SHOW_TICK, /* a client of foxglove.sdk.v1 needs the present tick, also in a pause */

@@ -46,7 +46,7 @@ struct stream {
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */
-    struct wire_state state;         /* of the last tick, without devices */
+    struct wire_state state;         /* state after the last tick, without its list of devices */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;

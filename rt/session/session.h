@@ -209,7 +209,8 @@ struct tact_session_port {
 /** A commanded grip of two fingers. */
 struct tact_session_grip {
     const char *links[2]; /**< "hand.link" of the two fingers */
-    double commanded;     /**< in the last tick; 0 while the deadman is released [N] */
+    double commanded;     /**< force that was commanded in the last tick; 0 while the deadman is
+                             released [N] */
     double force; /**< mean of the forces toward each other that the drives exerted in the last tick
                        [N] */
     uint64_t short_ticks; /**< ticks so far in which a limit of a drive, or of its target, was

@@ -54,11 +54,11 @@ static void receive_from_unknown_sender(const uint8_t *data, size_t size)
     const int kind = 1 + data[0] / 2 % 3;
     memcpy(datagram, data, length);
     if (data[0] % 2) { /* the datagram gets a valid head */
-        tact_network_write_start(datagram, (enum tact_network_packet_kind)kind);
+        tact_network_write_datagram_start(datagram, (enum tact_network_packet_kind)kind);
         memcpy(datagram + TACT_NETWORK_START_BYTES, listener_session.name,
                sizeof listener_session.name);
     }
-    tact_network_read_start(datagram, length);
+    tact_network_read_datagram_start(datagram, length);
     abort_unless(tact_network_check_hello(&listener, datagram, length) < 0, "a stranger's hello");
     abort_unless(tact_network_decrypt_packet(&listener_session, datagram, length, payload) < 0,
                  "a stranger's packet");

@@ -392,7 +392,7 @@ static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
             for (size_t b = 0; b < sizeof answer; b++) {
                 answer[b] = (unsigned char)random_bits();
             }
-            tact_network_write_start(answer, TACT_NETWORK_ANSWER);
+            tact_network_write_datagram_start(answer, TACT_NETWORK_ANSWER);
             assert_int_equal(sendto(listener.socket, answer, sizeof answer, 0,
                                     (const struct sockaddr *)&to, sizeof to),
                              sizeof answer);
@@ -503,7 +503,7 @@ static void other_protocol_versions_are_refused_by_name(void **state)
     unsigned char datagram[TACT_NETWORK_HELLO_BYTES] = {0};
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
-    tact_network_write_start(datagram, TACT_NETWORK_HELLO);
+    tact_network_write_datagram_start(datagram, TACT_NETWORK_HELLO);
     datagram[4] = 1;
     assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
     datagram[5] = TACT_NETWORK_DATA + 1;

@@ -383,10 +383,11 @@ static void twin_wheel_pushes_a_box_and_feels_it(void **state)
             assert_true(row[BOX] > 0.005);
             assert_true(fabs(row[SENT] + 0.1 * fabs(row[FINGER])) < 0.02);
             /* The finger cannot move vertically, so it may also press on the box from above. */
-            const double energy_gained = 0.8 * (row[BOX] - row[BOX - COLUMNS]) / 1e-3;
+            const double mass_times_acceleration = 0.8 * (row[BOX] - row[BOX - COLUMNS]) / 1e-3;
             assert_true(row[WEIGHT] > 0.5 * 0.8 * 9.81);
             assert_true(fabs(row[DRAG] + 0.4 * row[WEIGHT]) < 1e-6 * row[WEIGHT]);
-            assert_true(fabs(row[FINGER] + row[DRAG] - energy_gained) < 1e-6 * row[WEIGHT]);
+            assert_true(fabs(row[FINGER] + row[DRAG] - mass_times_acceleration) <
+                        1e-6 * row[WEIGHT]);
         }
     }
     print_message("the box went %.1f mm, the wheel %.3f of its way of 0.96\n",

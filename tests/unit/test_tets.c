@@ -314,7 +314,7 @@ static void tetrahedra_file_errors_name_their_line(void **state)
         {2, "1 9 10 18", "1 10 10 18", 0, "1 of 10 nodes are missing"},
         {2, "3 1 0 9", "3 1 1 9", 6, "with parameters"},
         {2, "3 1 4 12", "3 1 4 13", 0, "12 of 13 are left"},
-        {2, "2 13 1 13", "2 14 1 14", 0, "1 of 14 elements are missing"},
+        {2, "2 13 1 13", "2 14 1 14", 0, "1 of the 14 elements that it states are missing"},
     };
     static struct file f;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

@@ -52,7 +52,7 @@ static int find_half_edge(const struct face_builder *b, int from, int to)
     return at ? (int)(at - b->half) : -1;
 }
 
-static void set_shortest_edge(struct tact_core *core)
+static void set_shortest_edge_length_of_core(struct tact_core *core)
 {
     for (int v = 0; v < core->vertices; v++) {
         for (int k = core->first_neighbour_of_vertex[v]; k < core->first_neighbour_of_vertex[v + 1];
@@ -92,7 +92,7 @@ int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *
         return -ENOMEM;
     }
     free(used);
-    set_shortest_edge(core);
+    set_shortest_edge_length_of_core(core);
     return 0;
 }
 

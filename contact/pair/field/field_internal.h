@@ -120,7 +120,7 @@ struct field_polygon {
     uint32_t a, b;
     int normal_group; /* number of its group of polygons with similar normals */
     int corners;
-    int are_both_soft;   /* 1: neither is rigid */
+    int are_both_soft;   /* 1: neither of the two bodies is rigid */
     int is_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between two cells
                             of a */
     /* corners of the polygon [m], in either orientation about the normal */
