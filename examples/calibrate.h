@@ -28,7 +28,7 @@ struct calibrate_options {
     const char *output;
     int force;                  /* the file may exist, and is replaced */
     const char *channel;        /* input of a measurement card that is calibrated */
-    const char *points;         /* its true values; */
+    const char *points;         /* true values of that channel, separated by spaces */
     int degree;                 /* degree of the polynomial */
     const char *zeroed_sensor;  /* or the force-torque sensor whose zero is measured */
     const char *axis;           /* or the input of the haptic axis that is driven, */

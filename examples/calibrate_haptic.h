@@ -12,7 +12,7 @@ enum haptic_units { HAPTIC_LINEAR, HAPTIC_ROTARY, HAPTIC_OTHER };
 /* An axis of an open haptic device, with limits of travel and force. */
 struct haptic_axis {
     const struct tact_device *device;
-    int input, output; /* its channels */
+    int input, output; /* channels of the axis: position, and force or torque */
     enum haptic_units units;
     double limit;      /* of the force [N] */
     double max_travel; /* distance from the start position beyond which no force is applied [m] */

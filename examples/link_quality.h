@@ -35,7 +35,7 @@ struct link_channel {
                                  * waves
                                  */
     int playout_delay_ticks;    /* constant delay after which a wave is used [ticks] */
-    double delay;               /* the same [s] */
+    double delay;               /* constant delay after which a wave is used [s] */
     /* gain of the drift correction, min(2/s, 0.5 / round trip) [1/s] */
     double drift_correction_gain;
 };

@@ -41,8 +41,8 @@ enum {
     HOLD_GRIP_FORCE,         /* [N] */
     HOLD_LOAD_FORCE,         /* [N] */
     HOLD_GRIP_TO_LOAD_RATIO, /* ratio of grip to load force; NaN: not loaded */
-    HOLD_SLIP_DISTANCE,      /* so far [mm] */
-    HOLD_SLIP_ANGLE,         /* so far [deg] */
+    HOLD_SLIP_DISTANCE,      /* distance of all slip so far [mm] */
+    HOLD_SLIP_ANGLE,         /* angle of all slip so far [deg] */
     HOLD_COLUMNS
 };
 
@@ -95,9 +95,9 @@ struct plot_session {
     struct tact_log *log;
     struct tact_scene_log view;
     struct survey survey;
-    struct range range; /* asked for */
+    struct range range; /* --from and --to */
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
-    double from, to;    /* the same [s] */
+    double from, to;    /* times of these two ticks [s] */
     double duration;    /* duration of the whole session [s] */
     /* time added to all that is drawn, which puts it on the other end's clock [s]; 0: none */
     double shift;

@@ -9,7 +9,7 @@
 struct teleop_site {
     /* path of the scene of this end, relative to the folder of the file */
     char *scene;
-    char *listen, *connect; /* one of them */
+    char *listen, *connect; /* address of this end, or of the other; one of them is NULL */
     /* paths of the own secret key and of the other end's public key, relative to the folder of the
      * file */
     char *key, *peer;

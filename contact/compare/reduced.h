@@ -67,7 +67,7 @@ TACT_API struct tact_reduced_options tact_reduced_options_default(void);
 /** Counts and the last contact of a simulation since its start. */
 struct tact_reduced_report {
     double time;                 /**< [s] */
-    enum tact_reduced_mode mode; /**< now */
+    enum tact_reduced_mode mode; /**< present contact mode */
     double force[6]; /**< contact torque and force on the body at the last step, about the contact,
                         world axes [N m, N] */
     double contact[3];   /**< position of the contact [m], world */

@@ -19,8 +19,8 @@ struct tact_polygons {
     uint32_t *corners; /* vertex indices of all polygons' corners, corner_count of them, one polygon
                           after the other */
     struct tact_polygon_face {
-        uint32_t first; /* its first corner */
-        int line;       /* of the file */
+        uint32_t first; /* index of the polygon's first corner in `corners` */
+        int line;       /* line of the file */
     } * faces;          /* [face_count] */
     size_t corner_capacity, face_capacity;
 };

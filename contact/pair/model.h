@@ -30,7 +30,7 @@ struct tact_pair_query {
     const struct tact_shape *a;             /**< first shape */
     const struct tact_shape *b;             /**< second shape */
     const void *data_a; /**< data that the model's prepare() derived from a; NULL without it */
-    const void *data_b; /**< the same of b */
+    const void *data_b; /**< data that prepare() derived from b; NULL without it */
     const struct tact_pose *pose_a;           /**< pose of a, world */
     const struct tact_pose *pose_b;           /**< pose of b, world */
     const struct tact_contact_law *law;       /**< contact law of the two shapes' materials */

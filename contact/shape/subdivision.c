@@ -25,7 +25,7 @@ enum {
  * one. */
 struct subdivided_face {
     int half;                     /* half-edge from the face's first corner */
-    int first;                    /* its first polynomial */
+    int first;                    /* index of the first polynomial of the face */
     int has_extraordinary_vertex; /* 1: the face has EXTRAORDINARY_FACE_POLYNOMIALS polynomials,
                                    * else one
                                    */

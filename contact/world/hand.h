@@ -54,7 +54,7 @@ enum tact_joint_kind {
 
 /** Term of a fixed tendon: the contribution of one joint to its length. */
 struct tact_tendon_term {
-    int joint;          /**< its index */
+    int joint;          /**< index of the joint in the hand */
     double coefficient; /**< tendon length per joint value [1], [m/rad] or [rad/m] */
 };
 

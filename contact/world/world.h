@@ -129,7 +129,7 @@ enum tact_world_part {
 /** A fault of the state: a value that no state can have. */
 struct tact_world_fault {
     enum tact_world_part part; /**< kind of object */
-    int index;                 /**< its index */
+    int index;                 /**< index of the faulty object among its kind */
     int link;                  /**< link of the faulty joint, for TACT_WORLD_JOINT */
     const char *what;          /**< what the fault is, as static text: "its pose is not finite" */
 };

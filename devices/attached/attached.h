@@ -53,7 +53,7 @@ struct tact_attached_force {
 struct tact_attached_input {
     char path[64];     /**< /dev/input/event7 */
     char link[256];    /**< permanent path of the device in /dev/input/by-id; may be empty */
-    char name[256];    /**< its own */
+    char name[256];    /**< name that the device states */
     char serial[128];  /**< unique identifier of the device; may be empty */
     char phys[256];    /**< physical port to which it is connected */
     uint16_t bus;      /**< BUS_USB, ... of linux/input.h */
@@ -94,7 +94,7 @@ struct tact_attached_subdevice {
     int channels;    /**< number of its channels */
     uint32_t maxdata;                                       /**< maxdata of channel 0 */
     int range_count;                                        /**< number of ranges of channel 0 */
-    struct tact_attached_range range[TACT_ATTACHED_RANGES]; /**< its ranges */
+    struct tact_attached_range range[TACT_ATTACHED_RANGES]; /**< ranges of channel 0 */
     /** another process uses the subdevice */
     bool busy;
     /** the subdevice has software calibration (setting `calibration` of a scene) */

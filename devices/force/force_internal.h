@@ -42,7 +42,7 @@ struct tact_force_rendering_plan {
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders each force output, or -1 */
     uint16_t type[TACT_FORCE_SLOTS];   /* type of the kernel's effect in each slot; 0: not used */
     uint16_t waveform;                 /* waveform of TACT_FORCE_PERIODIC_SLOT */
-    uint16_t wave_period_ms;           /* its period */
+    uint16_t wave_period_ms;           /* period of that waveform [ms] */
     uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
     uint8_t supports_gain;
     uint8_t supports_autocenter;

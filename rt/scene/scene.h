@@ -153,7 +153,7 @@ struct tact_scene_port {
 /** A haptic axis of a device as its calibration file has it, in the units of the device. */
 struct tact_scene_haptic_axis {
     char channel[TACT_DEVICE_NAME]; /**< input channel: its position [m] or angle [rad] */
-    struct tact_scene_port port;    /**< its numbers; damping >= 0 */
+    struct tact_scene_port port;    /**< properties of the axis; its damping may be 0 */
     double stiffest; /**< stiffest wall without damping that was stable [N/m, N m/rad]; 0: none was
                         measured */
 };
@@ -264,7 +264,7 @@ struct tact_scene_hand {
     /** A file that a hand was read from: its MJCF or URDF file, or a mesh. */
     struct tact_scene_hand_source {
         char *name;    /**< as the scene or the file names it, relative to the scene's folder */
-        void *data;    /**< its content */
+        void *data;    /**< bytes of the file */
         uint64_t size; /**< bytes of data */
     } * sources;       /**< [sources_count] `file` and the meshes of which it has masses, for the
                             log's attachments */

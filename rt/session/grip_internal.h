@@ -4,7 +4,7 @@
 
 #include "rt/session/session_internal.h"
 
-enum { GRIP_STATE_NUMBERS = 9 }; /* before the targets */
+enum { GRIP_STATE_NUMBERS = 9 }; /* numbers of a grip in the record that come before its targets */
 
 /* A commanded grip of two fingers. Vectors are in the world where no other frame is named. */
 struct session_grip {

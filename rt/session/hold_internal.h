@@ -30,12 +30,12 @@ struct session_hold {
     int slides;           /* 1: the body is sliding in the hand */
     int is_slip_reported; /* 1: the present sliding was reported as a slip event */
     struct session_slip_episode {
-        uint64_t tick; /* its first */
+        uint64_t tick; /* first tick of the episode */
         double slip;   /* [m] */
         double turn;   /* [rad] */
     } episode;
     uint64_t last_touch_tick, last_slide; /* last tick with contact, and last tick with sliding */
-    double slip, turn;                    /* so far [m], [rad] */
+    double slip, turn;                    /* distance [m] and angle [rad] of all slip so far */
     struct session_hold_event {
         enum session_hold_event_kind kind;
         uint64_t tick;

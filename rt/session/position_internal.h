@@ -21,7 +21,7 @@ struct session_positions {
             double known;   /* 1: measured since the start, or since the device was lost */
             double clamped; /* 1: the limit acted in the last tick */
         } state;
-        uint32_t field; /* its field in the record */
+        uint32_t field; /* offset of its field in the record */
     } one[];
 };
 

@@ -68,7 +68,7 @@ struct session_remote {
                          its force is felt again; the longest time that is left for it then [s] */
         double must_zero_offset; /* a robot's end: 1 until the first wave after the tie engaged */
     } state;
-    uint32_t field; /* its field in the record */
+    uint32_t field; /* offset of its field in the record */
     struct session_remote_model {
         /* wall found at the robot, in the robot's joint coordinate */
         struct tact_wall_estimate found;

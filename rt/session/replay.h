@@ -73,8 +73,8 @@ struct tact_replay_report {
     uint64_t values;                   /**< compared */
     uint64_t differing;                /**< number of compared values not equal bit for bit */
     uint64_t first_tick;               /**< tick of the first difference */
-    char first_field[TACT_FIELD_NAME]; /**< its field */
-    uint32_t first_element;            /**< its element */
+    char first_field[TACT_FIELD_NAME]; /**< field of the first difference */
+    uint32_t first_element;            /**< element of that field */
     double logged;                     /**< value in the log [any] */
     double replayed;                   /**< value in the replay [any] */
     uint64_t resyncs;    /**< gaps of ticks that ran but are not in the log, after which the state

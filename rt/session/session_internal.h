@@ -58,7 +58,7 @@ struct session_coupling {
     double felt; /* ratio of the device's force to the joint's; 1 without a tool [1] */
     double torque_from_other_site; /* share of the joint's torque [N m, N] */
     double wanted;                 /* force on the person of each output [N m, N] */
-    struct session_port port;      /* its device */
+    struct session_port port;      /* properties of its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */
@@ -72,7 +72,7 @@ struct session_coupling {
                                           absorbed since the touch less a debt of before [J] */
         double limited; /* number of ticks in which the controller or the bound acted */
     } state;
-    uint32_t field; /* its field in the record */
+    uint32_t field; /* offset of its field in the record */
 };
 
 /* Offset of a member of a coupling's state among the doubles of its record field. */
@@ -101,7 +101,7 @@ struct session_tool {
         double share; /* fraction of the tool's force that is sent to the device [1] */
         double away;  /* 1: the device does not lead the tool at present */
     } state;
-    uint32_t field; /* its field in the record */
+    uint32_t field; /* offset of its field in the record */
 };
 
 struct session_remote;

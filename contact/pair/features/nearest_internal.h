@@ -15,7 +15,7 @@ struct tact_separation {
     double normal[3];  /* unit normal that pushes A out of B, world */
     double point_a[3]; /* point of A that is nearest to B or deepest in it, world axes, relative to
                           origin [m] */
-    double point_b[3]; /* the same of B */
+    double point_b[3]; /* point of B that is nearest to A or deepest in it, as point_a */
     double origin[3];  /* world [m] */
     double turn[2][9]; /* rotation matrices from the frames of A and B to the world, row-major; not
                           set for a half-space */

@@ -55,7 +55,7 @@ struct tact_field_quality {
     double deepest; /**< largest pressure, over the slope E / T of the material [m] */
     double slope; /**< mean gradient of the pressure on the surface by area, over the slope E / T of
                      the material [1] */
-    double slope_spread; /**< its standard deviation [1] */
+    double slope_spread; /**< standard deviation of that gradient over the surface [1] */
     double rms;      /**< root mean square, over the mesh's area, of the distance between mesh and
                         surface of zero pressure [m] */
     double worst;    /**< largest distance of a vertex or triangle centre from the surface of zero
