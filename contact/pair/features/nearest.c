@@ -99,16 +99,23 @@ static int is_thin_pair(const struct tact_core_pair *pair)
 }
 
 /* Searches the facets of polytopes around the result of the search for the depth, where they touch
- * or rounding ended that search. A facet of polytopes that overlap which has no depth has the
- * least.
- */
+ * or rounding ended that search; then that search is repeated from the facet. A facet of polytopes
+ * that overlap which has no depth has the least. */
 static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_nearest_points *found,
                                      int *is_exact)
 {
     const int is_touch = fabs(found->bound) < TOUCH_RATIO * pair->size && is_thin_pair(pair);
-    if (pair->a->vertex && pair->b->vertex && (is_touch || !*is_exact)) {
-        tact_raise_facet(pair, found);
-        *is_exact = *is_exact || found->bound > -NO_DEPTH_RATIO * pair->size;
+    if (!pair->a->vertex || !pair->b->vertex || (*is_exact && !is_touch)) {
+        return;
+    }
+    tact_raise_facet(pair, found);
+    if (!*is_exact) {
+        struct tact_nearest_points again;
+        const int rc = tact_epa(pair, &found->from, &again);
+        *is_exact = rc == 1 || found->bound > -NO_DEPTH_RATIO * pair->size;
+        if (rc == 1 && again.bound > found->bound) {
+            *found = again;
+        }
     }
 }
 
