@@ -38,4 +38,13 @@ static inline void tact_rotvec_rate(double out[3], const double v[3], const doub
     }
 }
 
+/* Inverse of the right Jacobian of SO(3) at a rotation vector: that of the left one transposed. */
+static inline void tact_rotvec_inverse_right_jacobian(double out[9], const double v[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const double unit[3] = {i == 0, i == 1, i == 2};
+        tact_rotvec_rate(out + 3 * i, v, unit);
+    }
+}
+
 #endif

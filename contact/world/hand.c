@@ -462,6 +462,7 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
     if (hand->has_moving_base) {
         tact_hand_base_update_target_error(hand);
+        tact_hand_base_update_axes(hand);
     }
     if (hand->base_matrices.is_set) {
         tact_hand_base_update_matrices(hand, h);
@@ -547,6 +548,7 @@ void tact_hand_integrate(struct tact_hand *hand, double h)
     tact_hand_apply_mimic_laws(hand);
     if (hand->has_moving_base) {
         tact_hand_base_drift(hand, h);
+        tact_hand_base_store_axes_moment(hand, h);
     }
     tact_hand_refresh(hand);
 }

@@ -135,7 +135,10 @@ TACT_API void tact_hand_base_links(const struct tact_link_def *base,
 
 /** Sets the stiffness and damping of one of a moving base's drives along each axis of a frame that
  * does not move: its matrices are A diag(k) A^T in the axes of the world. The limit of the drive
- * stays that of the magnitude. Real-time safe.
+ * stays that of the magnitude. With the error e, of the attitude a rotation vector, the energy of
+ * the spring is e^T K e / 2, and force and torque on the base are its gradient: K e, and J_r^-T K e
+ * with the right Jacobian J_r of SO(3) at e. At the target acts J_r^-1 K e, and on the frame the
+ * difference, e x K e, which is 0 where the stiffness is equal about all axes. Real-time safe.
  * @param hand       a hand with a moving base
  * @param part       0: the drive of its forces; 1: that of its torques
  * @param quat_wxyz  attitude A of the frame in the world, of length 1

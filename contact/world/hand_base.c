@@ -1,6 +1,4 @@
 /* A base that moves: six coordinates at the root of the tree, without a singular attitude. */
-#include <errno.h>
-#include <math.h>
 #include <string.h>
 #include "contact/rotvec_internal.h"
 #include "contact/world/hand_internal.h"
@@ -61,18 +59,14 @@ void tact_hand_base_refresh(struct tact_hand *hand)
     }
 }
 
-/* Takes the shortest rotation of the base to its target; near half a turn, that in the sense of the
- * last torque, so that the sense does not change from tick to tick. */
-void tact_hand_base_update_target_error(struct tact_hand *hand)
+/* The shortest rotation; near half a turn, that in the sense of the last torque, so that the sense
+ * does not change from tick to tick. */
+void tact_hand_base_turn_to_target(const struct tact_hand *hand, double error[3])
 {
-    const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;
-    double now[4], wanted[4], back[4], turn[4], *error = hand->base_target_error + 3;
-    tact_v3_sub(hand->base_target_error, target, q);
-    tact_v3_copy(hand->base_target_twist, hand->state.target_rate);
-    tact_rotvec_angular_velocity(hand->base_target_twist + 3, target + 3,
-                                 hand->state.target_rate + 3);
-    tact_quat_from_rotvec(now, q + 3);
-    tact_quat_from_rotvec(wanted, target + 3);
+    const double *torque = hand->state.torque;
+    double now[4], wanted[4], back[4], turn[4];
+    tact_quat_from_rotvec(now, hand->state.q + 3);
+    tact_quat_from_rotvec(wanted, hand->state.target + 3);
     for (int i = 0; i < 4; i++) {
         back[i] = i ? -now[i] : now[i];
     }
@@ -84,80 +78,14 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     }
 }
 
-int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_wxyz[4],
-                            const double stiffness[3], const double damping[3])
+void tact_hand_base_update_target_error(struct tact_hand *hand)
 {
-    if (!hand->has_moving_base || part < 0 || part > 1) {
-        return -EINVAL;
-    }
-    for (int i = 0; i < 3; i++) {
-        if (!(stiffness[i] >= 0.0 && damping[i] >= 0.0) || !isfinite(stiffness[i] + damping[i])) {
-            return -EINVAL;
-        }
-    }
-    struct base_axes *axes = &hand->base_axes[part];
-    double a[9];
-    tact_quat_to_m3(a, quat_wxyz);
-    for (int i = 0; i < 9; i++) {
-        const double *p = a + 3 * (i / 3), *q = a + 3 * (i % 3);
-        axes->stiffness[i] =
-            p[0] * q[0] * stiffness[0] + p[1] * q[1] * stiffness[1] + p[2] * q[2] * stiffness[2];
-        axes->damping[i] =
-            p[0] * q[0] * damping[0] + p[1] * q[1] * damping[1] + p[2] * q[2] * damping[2];
-    }
-    axes->is_set = 1;
-    hand->base_matrices.is_set = 0;
-    return 0;
-}
-
-double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i)
-{
-    const int first = i / 3 * 3;
-    const struct base_axes *axes = &hand->base_axes[i / 3];
-    return tact_v3_dot(axes->stiffness + 3 * (i % 3), hand->base_target_error + first) +
-           tact_v3_dot(axes->damping + 3 * (i % 3), hand->base_target_twist + first);
-}
-
-double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h)
-{
-    const double *rates = hand->velocity + i / 3 * 3;
-    const struct base_axes *axes = &hand->base_axes[i / 3];
-    return h * tact_v3_dot(axes->stiffness + 3 * (i % 3), rates) +
-           tact_v3_dot(axes->damping + 3 * (i % 3), rates);
-}
-
-int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i)
-{
-    const double *saturated = hand->state.saturated + i / 3 * 3;
-    return saturated[0] != 0.0 || saturated[1] != 0.0 || saturated[2] != 0.0;
-}
-
-void tact_hand_base_set_gains(struct tact_hand *hand, double h)
-{
-    if (hand->base_matrices.is_set) {
-        tact_hand_base_set_acting_matrix(hand, h);
-    }
-    for (int i = 0; i < TACT_HAND_BASE; i += 3) {
-        struct base_axes *axes = &hand->base_axes[i / 3];
-        const int acts = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
-        for (int k = 0; axes->is_set && k < 9; k++) {
-            axes->gain[k] = acts ? h * axes->damping[k] + h * h * axes->stiffness[k] : 0.0;
-        }
-    }
-}
-
-void tact_hand_base_add_drives(struct tact_hand *hand)
-{
-    for (int i = 0; i < TACT_HAND_BASE; i++) {
-        const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
-        const struct base_matrices *m = tact_hand_matrices_of_coordinate(hand, i);
-        for (int j = i / 3 * 3; axes && j < i; j++) {
-            hand->matrix[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
-        }
-        for (int j = 0; m && j < i; j++) {
-            hand->matrix[i * hand->count + j] += m->impulse_gain[6 * i + j];
-        }
-    }
+    const double *target = hand->state.target;
+    tact_v3_sub(hand->base_target_error, target, hand->state.q);
+    tact_v3_copy(hand->base_target_twist, hand->state.target_rate);
+    tact_rotvec_angular_velocity(hand->base_target_twist + 3, target + 3,
+                                 hand->state.target_rate + 3);
+    tact_hand_base_turn_to_target(hand, hand->base_target_error + 3);
 }
 
 void tact_hand_base_drift(struct tact_hand *hand, double h)

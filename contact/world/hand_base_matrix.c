@@ -35,6 +35,8 @@ int tact_hand_set_base_matrices(struct tact_hand *hand, const double quat_wxyz[4
     }
     m->is_set = 1;
     hand->base_axes[0].is_set = hand->base_axes[1].is_set = 0;
+    hand->base_axes[1].is_gradient_turned = 0;
+    memset(hand->base_axes_moment, 0, sizeof hand->base_axes_moment);
     return 0;
 }
 
@@ -53,15 +55,6 @@ static void transform_six(double out[36], const double m[36], const double p[9],
         const double *a = (row < 3 ? p : q) + row % 3;
         out[i] = a[0] * half[6 * first + column] + a[3] * half[6 * (first + 1) + column] +
                  a[6] * half[6 * (first + 2) + column];
-    }
-}
-
-/* Inverse of the right Jacobian of SO(3) at a rotation vector: that of the left one transposed. */
-static void invert_right_jacobian(double out[9], const double v[3])
-{
-    for (int i = 0; i < 3; i++) {
-        const double unit[3] = {i == 0, i == 1, i == 2};
-        tact_rotvec_rate(out + 3 * i, v, unit);
     }
 }
 
@@ -124,7 +117,7 @@ void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
     for (int i = 0; i < 6; i++) {
         m->torque_at_zero_rate[i] = tact_dot(d + 6 * i, twist, 6);
     }
-    invert_right_jacobian(jacobian, hand->base_target_error + 3);
+    tact_rotvec_inverse_right_jacobian(jacobian, hand->base_target_error + 3);
     tact_v3_axpy(m->torque_at_zero_rate, 1.0, spring);
     tact_m3_tmul_v3(twist, jacobian, spring + 3);
     tact_v3_axpy(m->torque_at_zero_rate + 3, 1.0, twist);

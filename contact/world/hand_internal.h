@@ -101,8 +101,13 @@ struct tact_hand {
     struct base_axes {
         int is_set;                      /* 0: those of its links act */
         double stiffness[9], damping[9]; /* row-major, symmetric */
+        int is_gradient_turned; /* 1: a torque whose stiffness differs, which is turned by J_r^-T */
+        double least;           /* the least stiffness */
+        double spring[3];       /* force or torque of the spring of this tick at rate 0 */
+        double rate_stiffness[9]; /* what h times the rates of the tick take from it, by rate */
         double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
     } base_axes[2];
+    double base_axes_moment[3]; /* tact_hand_base_axes_moment() */
     /* spring and damper of all six coordinates of a base, in place of the drives of its links
      * (hand_base_matrix.c); 6 x 6, row-major, symmetric */
     struct base_matrices {
@@ -147,17 +152,25 @@ void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const
  * base_target_error, to its target; and the drift, h times its rates added to its coordinates. */
 void tact_hand_base_refresh(struct tact_hand *hand);
 void tact_hand_base_update_target_error(struct tact_hand *hand);
+/* Rotation vector from the base to its target, world axes. */
+void tact_hand_base_turn_to_target(const struct tact_hand *hand, double error[3]);
 void tact_hand_base_drift(struct tact_hand *hand, double h);
 
-/* Of coordinate i of a base whose axes differ (hand_base.c): force or torque of the drive at rate
- * 0, and what the rates of the tick take from it; sets the implicit gains of the tick, and adds
- * those off the diagonal to the matrix that is to be factored. */
+/* For a base whose axes differ (hand_base_axes.c): the springs of the tick; of coordinate i, force
+ * or torque of the drive at rate 0, and what the rates of the tick take from it; sets the implicit
+ * gains of the tick, and adds those off the diagonal to the matrix that is to be factored. */
+void tact_hand_base_update_axes(struct tact_hand *hand);
 double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i);
 double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h);
 /* 1 where the drive of coordinate i is at its limit, along whatever axis. */
 int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i);
 void tact_hand_base_set_gains(struct tact_hand *hand, double h);
 void tact_hand_base_add_drives(struct tact_hand *hand);
+/* Sets base_axes_moment, after the base has moved by a tick of length h. */
+void tact_hand_base_store_axes_moment(struct tact_hand *hand, double h);
+/* Moment on the frame of the axes, which do not turn: torque at the target less that on the base,
+ * after the last tick; NULL where the stiffness is equal about all axes. */
+const double *tact_hand_base_axes_moment(const struct tact_hand *hand);
 
 /* For the matrices of a base: their values at the error of this tick of length h; those that act
  * where a drive is at its limit; and, as above, what they demand of coordinate i, by the law that

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "contact/world/hand_internal.h"
 #include "rt/passivity.h"
 #include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
@@ -262,17 +263,21 @@ static double bound_force_along_axes(const struct session_tool *tool, double *fo
 }
 
 /* Torques of a group of n couplings at their targets. Of matrices of a base, force and torque act
- * at the base, and at the target a torque balances the two forces too. */
+ * at the base, and at the target a torque balances the two forces too. Stiffness about axes that do
+ * not turn has a moment on these. */
 static void find_torque_at_target(const struct tact_session *s, const struct session_coupling *c,
                                   int n, double torque[3])
 {
-    const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, c->hand));
+    struct tact_hand *made = tact_world_hand(s->world, c->hand);
+    const struct tact_hand_state hand = tact_hand_state(made);
     double arm[3], moment[3];
     memcpy(torque, hand.torque + c->link, (size_t)n * sizeof *torque);
     if (c->turns && tact_scene_base_matrices(&s->scene->hands[c->hand])) {
         tact_v3_sub(arm, hand.target, hand.q);
         tact_v3_cross(moment, arm, hand.torque);
         tact_v3_axpy(torque, -1.0, moment);
+    } else if (c->turns && tact_hand_base_axes_moment(made)) {
+        tact_v3_axpy(torque, 1.0, tact_hand_base_axes_moment(made));
     }
 }
 

@@ -16,6 +16,7 @@
 #include "contact/world/hand.h"
 #include "support/random.h"
 #include "support/spring_matrix.h"
+#include "support/turn_energy.h"
 
 enum { BASE = TACT_HAND_BASE };
 
@@ -50,19 +51,6 @@ static void step_hand(struct tact_hand *hand, double h, const double gravity[3])
     tact_hand_integrate(hand, h);
 }
 
-/* Rotation vector of the rotation from one to another, given as rotation vectors. */
-static void rotation_between(double out[3], const double from[3], const double to[3])
-{
-    double a[4], b[4], turn[4];
-    tact_quat_from_rotvec(a, from);
-    tact_quat_from_rotvec(b, to);
-    for (int i = 1; i < 4; i++) {
-        a[i] = -a[i];
-    }
-    tact_quat_mul(turn, b, a);
-    tact_quat_to_rotvec(out, turn);
-}
-
 /* Displacement in the axes of the frame, which turn with the target. */
 static void to_frame(double out[6], const double quat[4], const double target[6],
                      const double world[6])
@@ -94,17 +82,14 @@ static double spring_energy(const double k[36], const double quat[4], const doub
 /* Adds a rotation and a displacement, world axes, to the coordinates of a base. */
 static void move_base(double out[6], const double q[6], int axis, double by)
 {
-    double turn[4], now[4], next[4], way[3] = {0.0};
+    double way[3] = {0.0};
     memcpy(out, q, 6 * sizeof *out);
     if (axis < 3) {
         out[axis] += by;
         return;
     }
     way[axis - 3] = by;
-    tact_quat_from_rotvec(turn, way);
-    tact_quat_from_rotvec(now, q + 3);
-    tact_quat_mul(next, turn, now);
-    tact_quat_to_rotvec(out + 3, next);
+    turn_attitude(out + 3, q + 3, way);
 }
 
 static void random_placement(double q[6], double reach, double angle)

@@ -1,7 +1,7 @@
 /*
  * A coupling of a base with a stiffness and a damping along each axis of the device of its tool:
- * the quasi-static force at a wall that is askew to these axes, the defaults, replays, and what is
- * refused.
+ * the quasi-static force at a wall that is askew to these axes, the energy of a loop of the
+ * attitude, the defaults, replays, and what is refused.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,6 +20,7 @@
 #include "support/random.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
+#include "support/turn_energy.h"
 
 /* Writes a scene with `keys` in place of a text in it. */
 static void replace_text(char out[4096], const char *from, const char *keys)
@@ -90,6 +91,90 @@ static void force_at_a_wall_is_that_of_all_axes(void **state)
         assert_true(off < 1e-4 * depth / flexibility);
         assert_true(energy > 0.5 * depth * depth / flexibility);
         end_session(session, scene);
+    }
+}
+
+/* A tool of 100 g in free space whose attitude has three stiffnesses and no damper. */
+static void write_turned_scene(char out[4096], const double k[3], const double quat[4], int rate)
+{
+    char keys[512];
+    tact_number_print(keys, sizeof keys,
+                      "position: [x, y, z], attitude: [w, i, j, k], force: [fx, fy, fz], torque: "
+                      "[tx, ty, tz], limit: 100, rate: 1e9, turn_limit: 1e3, turn_rate: 1e9, "
+                      "quat_wxyz: [%.17g, %.17g, %.17g, %.17g]",
+                      quat[0], quat[1], quat[2], quat[3]);
+    write_led_tool_scene(out, "0, 0, 0", keys);
+    tact_number_print(keys, sizeof keys, "axis_stiffness: [%.17g, %.17g, %.17g], damping: 0", k[0],
+                      k[1], k[2]);
+    replace_text(out, "stiffness: 1, damping: 0.01", keys);
+    replace_text(out, "position: [0.06, 0, 0]", "position: [60, 0, 0]");
+    replace_text(out, "[1e-5, 1e-5, 1e-5, 0", "[1e-2, 1e-2, 1e-2, 0");
+    tact_number_print(keys, sizeof keys, "name: lead\nperiod: %.17g\n", 1.0 / rate);
+    replace_text(out, "name: lead\n", keys);
+}
+
+/* Energy of spring and tool less what the port of the attitude has absorbed, after the device has
+ * turned by up to 0.8 rad about all axes and back within a second. *most: largest energy. */
+static double energy_gained_in_turn(const double k[3], const double quat[4], const double reach[3],
+                                    const double phase[3], int rate, double *most)
+{
+    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    const double pi = 3.14159265358979323846, inertia = 1e-2;
+    char scene_text[4096];
+    double axes[9], energy = 0.0;
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_session_options options = tact_session_options_default();
+    options.types = types;
+    options.type_count = 2;
+    options.clock = TACT_LOOP_FREE;
+    write_turned_scene(scene_text, k, quat, rate);
+    tact_quat_to_m3(axes, quat);
+    probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
+    open_session_of_scene_text(scene_text, &options, &scene, &session);
+    assert_int_equal(tact_session_begin(session), 0);
+    step_session(session, rate / 4);
+    *most = 0.0;
+    for (int tick = 0; tick <= rate; tick++) {
+        const double share = sin(pi * tick / rate);
+        double turn[3];
+        for (int i = 0; i < 3; i++) {
+            turn[i] = reach[i] * share * share * sin(2.0 * pi * tick / rate + phase[i]);
+        }
+        tact_quat_from_rotvec(&probe.in[W], turn);
+        step_session(session, 1);
+        const struct tact_hand_state s = tact_hand_state(tact_world_hand(session->world, 0));
+        energy = turn_energy(k, axes, s.target + 3, s.q + 3) +
+                 0.5 * inertia * tact_v3_dot(s.v + 3, s.v + 3);
+        *most = fmax(*most, energy);
+    }
+    energy -= tact_session_port(session, 1).energy;
+    end_session(session, scene);
+    return energy;
+}
+
+/* What the device feels of a tool that turns is as conservative: at h, h/2 and h/4 no energy is
+ * gained, and at 0 the balance closes. */
+static void loop_of_the_attitude_closes_its_balance(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 3; trial++) {
+        double k[3], quat[4], reach[3], phase[3], gained[3], most;
+        random_unit_quaternion(quat);
+        for (int i = 0; i < 3; i++) {
+            k[i] = pow(10.0, uniform(-0.5, 1.0));
+            reach[i] = uniform(0.5, 1.0) * 0.8;
+            phase[i] = uniform(-3.1, 3.1);
+        }
+        for (int i = 0; i < 3; i++) {
+            gained[i] = energy_gained_in_turn(k, quat, reach, phase, 1000 << i, &most);
+        }
+        const double limit = (8.0 * gained[2] - 6.0 * gained[1] + gained[0]) / 3.0;
+        print_message("%.2f, %.2f, %.2f N m/rad: gained %.3f, %.3f, %.3f mJ at h, h/2, h/4, to "
+                      "%.4f at 0, of %.1f mJ\n",
+                      k[0], k[1], k[2], 1e3 * gained[0], 1e3 * gained[1], 1e3 * gained[2],
+                      1e3 * limit, 1e3 * most);
+        assert_true(fabs(limit) < 1e-3 * most);
     }
 }
 
@@ -165,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(force_at_a_wall_is_that_of_all_axes),
+        cmocka_unit_test(loop_of_the_attitude_closes_its_balance),
         cmocka_unit_test(axes_have_defaults_and_limits),
         cmocka_unit_test(session_with_unequal_axes_is_replayed),
     };

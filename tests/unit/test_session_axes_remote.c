@@ -18,6 +18,7 @@
 #include "support/led_tool.h"
 #include "support/random.h"
 #include "support/replays.h"
+#include "support/turn_energy.h"
 
 enum { AXES = 6, TICKS = 5000, HELD = 0, ROUND_TRIP, WAVE, POSITION, FORCE };
 
@@ -160,8 +161,8 @@ static struct tact_hand_state state_of_base(struct tact_session *session)
 }
 
 /* The device stands still, and the other site pushes and turns: the base is displaced by K^-1 F,
- * and turns by the rotation vector K^-1 M; the person feels F and M, along the axes of the device.
- */
+ * and turns so far that the gradient of its spring's energy is M; the person feels F, and the
+ * gradient by the attitude of the device, along the axes of the device. */
 static void force_of_the_other_site_displaces_along_all_axes(void **state)
 {
     (void)state;
@@ -169,25 +170,29 @@ static void force_of_the_other_site_displaces_along_all_axes(void **state)
         struct coupled_base b;
         struct tact_scene *scene;
         struct tact_session *session;
-        double way[AXES], felt[AXES], off = 0.0, off_felt = 0.0;
+        double way[3], felt[AXES], off = 0.0, off_felt = 0.0;
         make_random_base(&b, "position_force", "damping: 20");
         open_base(&b, NULL, &scene, &session);
         for (int i = 0; i < AXES; i++) {
             other_force[i] = uniform(-1.0, 1.0) * (i < 3 ? 5.0 : 0.2);
         }
         step_session(session, TICKS);
-        const double *q = state_of_base(session).q;
-        for (int part = 0; part < AXES; part += 3) {
-            multiply_along_axes(way + part, &b, b.k + part, other_force + part, 1);
-            tact_m3_tmul_v3(felt + part, b.a, other_force + part);
+        const double *q = state_of_base(session).q, at_rest[3] = {0.0};
+        double by_base[3], by_target[3];
+        multiply_along_axes(way, &b, b.k, other_force, 1);
+        tact_m3_tmul_v3(felt, b.a, other_force);
+        turn_energy_gradient(by_base, by_target, b.k + 3, b.a, at_rest, q + 3);
+        tact_m3_tmul_v3(felt + 3, b.a, by_target);
+        for (int i = 0; i < 3; i++) {
+            off = fmax(off, fabs(q[i] + way[i]));
+            off = fmax(off, fabs(by_base[i] + other_force[3 + i]));
         }
         for (int i = 0; i < AXES; i++) {
-            off = fmax(off, fabs(q[i] + way[i]));
             off_felt = fmax(off_felt, fabs(probe.out[i] + felt[i]));
         }
-        print_message("%.1f mm and %.3f rad away, off by %.1e; feels %.3f N, off by %.1e\n",
-                      1e3 * tact_v3_norm(q), tact_v3_norm(q + 3), off, tact_v3_norm(probe.out),
-                      off_felt);
+        print_message(
+            "%.1f mm and %.3f rad away, off by %.1e m or N m; feels %.3f N, off by %.1e\n",
+            1e3 * tact_v3_norm(q), tact_v3_norm(q + 3), off, tact_v3_norm(probe.out), off_felt);
         assert_true(off < 1e-8 && off_felt < 1e-6);
         end_session(session, scene);
     }

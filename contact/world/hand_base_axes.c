@@ -1,0 +1,172 @@
+/*
+ * Drives of a base whose numbers differ along the axes of a frame that does not move. The energy of
+ * a spring is e^T K e / 2, and force and torque on the base are its gradient: K e of the position,
+ * and J_r^-T K r of the attitude with the rotation vector r to the target (J_r: right Jacobian of
+ * SO(3)). On the target acts J_r^-1 K r, and on the frame the difference r x K r, as axes that do
+ * not move have an energy that a common turn of base and target changes. A part of K that is equal
+ * about all axes is as that of a base without such axes, K r at rate 0 less h K times the rates;
+ * the rest is implicit with J_r^-T K J_r^-1.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/rotvec_internal.h"
+#include "contact/world/hand_internal.h"
+
+int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_wxyz[4],
+                            const double stiffness[3], const double damping[3])
+{
+    if (!hand->has_moving_base || part < 0 || part > 1) {
+        return -EINVAL;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!(stiffness[i] >= 0.0 && damping[i] >= 0.0) || !isfinite(stiffness[i] + damping[i])) {
+            return -EINVAL;
+        }
+    }
+    struct base_axes *axes = &hand->base_axes[part];
+    double a[9];
+    tact_quat_to_m3(a, quat_wxyz);
+    for (int i = 0; i < 9; i++) {
+        const double *p = a + 3 * (i / 3), *q = a + 3 * (i % 3);
+        axes->stiffness[i] =
+            p[0] * q[0] * stiffness[0] + p[1] * q[1] * stiffness[1] + p[2] * q[2] * stiffness[2];
+        axes->damping[i] =
+            p[0] * q[0] * damping[0] + p[1] * q[1] * damping[1] + p[2] * q[2] * damping[2];
+    }
+    const int is_equal = stiffness[1] == stiffness[0] && stiffness[2] == stiffness[0];
+    axes->is_gradient_turned = part == 1 && !is_equal;
+    axes->least = fmin(fmin(stiffness[0], stiffness[1]), stiffness[2]);
+    axes->is_set = 1;
+    hand->base_matrices.is_set = 0;
+    memset(hand->base_axes_moment, 0, sizeof hand->base_axes_moment);
+    return 0;
+}
+
+/* Stiffness about the axes beyond the least one, `excess`, and its product with the error r. */
+static void find_excess_spring(const struct base_axes *axes, const double r[3], double excess[9],
+                               double spring[3])
+{
+    for (int i = 0; i < 9; i++) {
+        excess[i] = axes->stiffness[i] - (i % 4 == 0 ? axes->least : 0.0);
+    }
+    tact_m3_mul_v3(spring, excess, r);
+}
+
+/* The gradient of r^T K r / 2: least stiffness times r, and the excess turned by J_r^-1. */
+static void update_spring_of_turn(struct base_axes *axes, const double r[3])
+{
+    double excess[9], of_excess[3], jacobian[9], transposed[9], product[9];
+    find_excess_spring(axes, r, excess, of_excess);
+    tact_rotvec_inverse_right_jacobian(jacobian, r);
+    tact_m3_tmul_v3(axes->spring, jacobian, of_excess);
+    tact_v3_axpy(axes->spring, axes->least, r);
+    for (int i = 0; i < 9; i++) {
+        transposed[i] = jacobian[i % 3 * 3 + i / 3];
+    }
+    tact_m3_mul(product, excess, jacobian);
+    tact_m3_mul(axes->rate_stiffness, transposed, product);
+    for (int i = 0; i < 9; i += 4) {
+        axes->rate_stiffness[i] += axes->least;
+    }
+}
+
+void tact_hand_base_update_axes(struct tact_hand *hand)
+{
+    for (int part = 0; part < 2; part++) {
+        struct base_axes *axes = &hand->base_axes[part];
+        const double *error = hand->base_target_error + 3 * part;
+        if (!axes->is_set) {
+            continue;
+        }
+        if (axes->is_gradient_turned) {
+            update_spring_of_turn(axes, error);
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {
+            axes->spring[i] = tact_v3_dot(axes->stiffness + 3 * i, error);
+        }
+        memcpy(axes->rate_stiffness, axes->stiffness, sizeof axes->rate_stiffness);
+    }
+}
+
+double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i)
+{
+    const int first = i / 3 * 3;
+    const struct base_axes *axes = &hand->base_axes[i / 3];
+    return axes->spring[i % 3] +
+           tact_v3_dot(axes->damping + 3 * (i % 3), hand->base_target_twist + first);
+}
+
+double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h)
+{
+    const double *rates = hand->velocity + i / 3 * 3;
+    const struct base_axes *axes = &hand->base_axes[i / 3];
+    return h * tact_v3_dot(axes->rate_stiffness + 3 * (i % 3), rates) +
+           tact_v3_dot(axes->damping + 3 * (i % 3), rates);
+}
+
+int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i)
+{
+    const double *saturated = hand->state.saturated + i / 3 * 3;
+    return saturated[0] != 0.0 || saturated[1] != 0.0 || saturated[2] != 0.0;
+}
+
+void tact_hand_base_set_gains(struct tact_hand *hand, double h)
+{
+    if (hand->base_matrices.is_set) {
+        tact_hand_base_set_acting_matrix(hand, h);
+    }
+    for (int i = 0; i < TACT_HAND_BASE; i += 3) {
+        struct base_axes *axes = &hand->base_axes[i / 3];
+        const int acts = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
+        for (int k = 0; axes->is_set && k < 9; k++) {
+            axes->gain[k] = acts ? h * axes->damping[k] + h * h * axes->rate_stiffness[k] : 0.0;
+        }
+    }
+}
+
+void tact_hand_base_add_drives(struct tact_hand *hand)
+{
+    for (int i = 0; i < TACT_HAND_BASE; i++) {
+        const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
+        const struct base_matrices *m = tact_hand_matrices_of_coordinate(hand, i);
+        for (int j = i / 3 * 3; axes && j < i; j++) {
+            hand->matrix[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
+        }
+        for (int j = 0; m && j < i; j++) {
+            hand->matrix[i * hand->count + j] += m->impulse_gain[6 * i + j];
+        }
+    }
+}
+
+/* Share of the torque that spring and damper demand at the rates of the tick which is within the
+ * limit. */
+static double find_share_within_limit(const struct tact_hand *hand, double h)
+{
+    double demanded[3];
+    for (int i = 0; i < 3; i++) {
+        demanded[i] = tact_hand_base_torque_at_zero_rate(hand, 3 + i) -
+                      tact_hand_base_torque_of_rates(hand, 3 + i, h);
+    }
+    const double length = tact_v3_norm(demanded), limited = tact_v3_norm(hand->state.torque + 3);
+    return limited < length ? limited / length : 1.0;
+}
+
+void tact_hand_base_store_axes_moment(struct tact_hand *hand, double h)
+{
+    const struct base_axes *axes = &hand->base_axes[1];
+    double excess[9], of_excess[3], r[3];
+    if (!axes->is_gradient_turned) {
+        return;
+    }
+    tact_hand_base_turn_to_target(hand, r);
+    find_excess_spring(axes, r, excess, of_excess);
+    tact_v3_cross(hand->base_axes_moment, r, of_excess);
+    tact_v3_scale(hand->base_axes_moment, hand->base_axes_moment, find_share_within_limit(hand, h));
+}
+
+const double *tact_hand_base_axes_moment(const struct tact_hand *hand)
+{
+    return hand->base_axes[1].is_gradient_turned ? hand->base_axes_moment : NULL;
+}
