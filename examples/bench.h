@@ -11,7 +11,7 @@
 /* Methods by which the same tick is solved. */
 enum bench_method {
     BENCH_PATCH_METHOD,         /* one 6D contact a pair, as tact does by default */
-    BENCH_METHOD_OF_PAPER,      /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps,
+    BENCH_BOUCHARD_METHOD,      /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps,
                                  * ellipses,         gradient normals
                                  */
     BENCH_POINT_CONTACT_METHOD, /* contact points, plain projected Gauss-Seidel */

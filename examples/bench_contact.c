@@ -90,7 +90,7 @@ static int open_bench_simulation_of_method(struct bench *bench, int method, stru
     c->points = BENCH_MAX_CONTACT_POINTS;
     if (replace_scene_key_word(&c->model,
                                method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
-        replace_scene_key_word(&c->local, method == BENCH_METHOD_OF_PAPER ? "bouchard" : "cone")) {
+        replace_scene_key_word(&c->local, method == BENCH_BOUCHARD_METHOD ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
     int rc = open_bench_simulation(bench, bench_simulation, err);

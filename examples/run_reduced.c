@@ -131,7 +131,7 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, MAX_CONTACT_GAP_AT_START)) {
         char reason[160];
-        snprintf(reason, sizeof reason, "at the start %s (a gap or overlap up to %g um is contact)",
+        snprintf(reason, sizeof reason, "cannot start: %s (an overlap of up to %g um is allowed)",
                  tact_reduced_failure(*out), 1e6 * MAX_CONTACT_GAP_AT_START);
         return refuse_reduced_run(run, reason);
     }

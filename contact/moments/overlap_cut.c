@@ -248,8 +248,8 @@ TACT_INLINE void tact_cap_sort_crossings(struct tact_cutter *c, int cap, int pla
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
-    int *edge_link = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0, entering = 0;
-    for (int e = *edge_link; e >= 0; e = c->next[e]) {
+    int *link_to_kept_edge = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0, entering = 0;
+    for (int e = *link_to_kept_edge; e >= 0; e = c->next[e]) {
         double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
         double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
         if (from > 0.0 && to > 0.0) {
@@ -262,11 +262,11 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
             tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
             c->from[e] = c->enters[entering++];
         }
-        *edge_link = e;
-        edge_link = &c->next[e];
+        *link_to_kept_edge = e;
+        link_to_kept_edge = &c->next[e];
         kept = e;
     }
-    *edge_link = -1;
+    *link_to_kept_edge = -1;
     c->last_edge_of_cap[cap] = kept;
     c->is_capacity_exceeded |= leaving_count != entering;
     if (leaving_count > 1 && leaving_count == entering) {

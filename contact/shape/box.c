@@ -1,7 +1,7 @@
 /* A box. */
 #include "contact/shape/kinds_internal.h"
 
-static void compute_box_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_box_volume_moments(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     const double *s = shape->size;
     double v = 8.0 * s[0] * s[1] * s[2], xx = s[0] * s[0], yy = s[1] * s[1], zz = s[2] * s[2];
@@ -18,6 +18,6 @@ const struct tact_shape_type tact_shape_box_type = {
     .keys = "size",
     .lengths = 3,
     .make = tact_mesh_box,
-    .mass = compute_box_mass,
+    .mass = compute_box_volume_moments,
     .reach = box_bounding_radius,
 };

@@ -89,8 +89,8 @@ static int read_vertex(struct obj *o)
     }
     double w = o->numbers > 3 ? o->number[3] : 1.0;
     if ((o->numbers != 3 && o->numbers != 4) || !(w > 0.0)) {
-        return report_statement_error(
-            o, "expected x, y, z and, of a rational surface, a positive weight");
+        return report_statement_error(o, "expected x, y, z and, of a rational surface, a weight "
+                                         "above 0 (1 where it is left out)");
     }
     if (o->vertices == MAX_FILE_VERTICES) {
         return report_statement_error(o, "more than 1048576 vertices");

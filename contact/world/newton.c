@@ -243,7 +243,8 @@ static int find_contact_response(const struct tact_world *world, const struct bl
     return solve_contact_response_system(system_matrix, right_side, c, a);
 }
 
-/* Change of a contact's impulse for changes v of the velocities. */
+/* Newton's step of a contact's impulse, impulse_offset + impulse_derivative_by_velocity * u, u
+ * being its change of velocity for changes v of the velocities; not 0 for v = 0. */
 static void compute_contact_impulse_step(const struct tact_world *world, const struct block *block,
                                          int i, const double *v, double *step)
 {

@@ -12,8 +12,9 @@ struct tact_world;
 
 struct newton {
     double *numbers;
-    double *impulse_derivative_by_b; /* 36 numbers a contact block: derivative of its impulse by its
-                             b, the velocity without its own impulse */
+    /* 36 numbers a contact block: derivative of its impulse by its b, the velocity without its own
+     * impulse; impulse_derivative_by_velocity is computed from it */
+    double *impulse_derivative_by_b;
     double *impulse_derivative_by_normal_force; /* six numbers a contact block: derivative of its
                                  impulse by its normal force in the sweep before */
     /* 36 and 6 numbers a contact block, of its impulse step dr = offset + derivative * change of

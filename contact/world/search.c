@@ -17,8 +17,8 @@
 #define FIRST_SWEEP_RESIDUAL_RATIO_DAMPED 0.1
 /* Number of Newton's steps without progress after which they are undone: in an island with damped
  * steps, and in others. */
-#define MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED 10
-#define MAX_NEWTON_STEPS_WITHOUT_PROGRESS 4
+#define MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED 11
+#define MAX_NEWTON_STEPS_WITHOUT_PROGRESS 5
 /* Number of contacts from which the springs of an island are anchored from the start: an island of
  * free bodies, and one with hands. With 10 for the latter, 81 ticks of a hand with a rigid skin
  * that closes on a ball are not solved; with 6 all are. */
@@ -244,9 +244,9 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         s->newton_steps_without_progress = 0;
         return 0;
     }
-    if (s->newton_steps_without_progress++ <= (s->are_newton_steps_damped
-                                                   ? MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED
-                                                   : MAX_NEWTON_STEPS_WITHOUT_PROGRESS)) {
+    if (s->newton_steps_without_progress++ < (s->are_newton_steps_damped
+                                                  ? MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED
+                                                  : MAX_NEWTON_STEPS_WITHOUT_PROGRESS)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
@@ -289,8 +289,8 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
 
 /* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back
  * inside the limits. */
-static void accelerate_by_anderson(struct tact_world *world, struct island *island,
-                                   struct tact_solve_stats *stats)
+static void accelerate_island(struct tact_world *world, struct island *island,
+                              struct tact_solve_stats *stats)
 {
     struct island_search *s = &island->search;
     double residual = island->residual;
@@ -309,8 +309,7 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
         restart_search_anderson(s);
     } else {
         if (residual > ANDERSON_RESTART_RESIDUAL_GROWTH * s->best_residual_since_restart) {
-            restart_search_anderson(
-                s); /* restart of the acceleration, as the active limits have changed */
+            restart_search_anderson(s);
         }
         s->best_residual_since_restart = tact_min(s->best_residual_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
@@ -434,7 +433,7 @@ static void advance_island_search(struct tact_world *world, struct island *islan
     }
     record_best_impulses(world, island, miss);
     if (!restore_best_impulses(world, island, stats)) {
-        accelerate_by_anderson(world, island, stats);
+        accelerate_island(world, island, stats);
     }
 }
 

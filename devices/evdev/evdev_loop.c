@@ -156,7 +156,7 @@ static void evdev_write(void *data, const double *out, int64_t now_ns)
 static void set_node_path(struct tact_evdev *self, const char *path)
 {
     if (self->force.count) {
-        tact_guard_set_path(self->force.arming.guard, path);
+        tact_guard_set_device_path(self->force.arming.guard, path);
     }
 }
 

@@ -88,7 +88,7 @@ void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_
     atomic_store_explicit(&guard->head->heartbeat_number, heartbeat_number, memory_order_release);
 }
 
-void tact_guard_set_path(struct tact_guard *guard, const char *path)
+void tact_guard_set_device_path(struct tact_guard *guard, const char *path)
 {
     struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
     uint32_t path_change_count =

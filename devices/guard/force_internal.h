@@ -27,7 +27,7 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
 void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns);
 
 /** Sets the path of the device's node; NULL: it is gone. From one thread only. */
-void tact_guard_set_path(struct tact_guard *guard, const char *path);
+void tact_guard_set_device_path(struct tact_guard *guard, const char *path);
 
 /** Time at which the levels on the device were sent [ns]; 0: none yet. Real-time safe. */
 int64_t tact_guard_last_played_stamp(const struct tact_guard *guard);

@@ -297,7 +297,7 @@ def reduced(folder):
                        [["examples/scenes/turntable.yaml", "--reduced"], "has joints"],
                        [["examples/scenes/coin.yaml", "--reduced"], "is not smooth"],
                        [[carried, "--reduced"], "the body has support_until"],
-                       [[sunk, "--reduced"], "the surfaces overlap (a gap or overlap up to 1 um is contact)"],
+                       [[sunk, "--reduced"], "the surfaces overlap (an overlap of up to 1 um is allowed)"],
                        [[ball, "--reduced", "--require-rt"], "--moments or --require-rt"],
                        [[ball, "--static", "0.5"], "are of --reduced"],
                        [[ball, "--reduced", "--spin", "1mm"], "--spin 1mm: a number is expected"],

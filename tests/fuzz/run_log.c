@@ -31,7 +31,7 @@ static int make_seed_log(int number, struct seed *out)
     options.split_bytes = number == 5 ? 65536 : 0;
     tact_layout_add(&layout, TACT_FIELD_OUTPUT, "pose", "m", 7);
     tact_layout_add(&layout, TACT_FIELD_TIMING, "time", "ns", 1);
-    struct tact_recorder_content content = make_session_content(&layout);
+    struct tact_recorder_content content = make_test_log_content(&layout);
     content.joint_count = content.body_count = 0;
     int rc =
         tact_recorder_open(path, &options, &content, (struct tact_messages){0}, &recorder, NULL);

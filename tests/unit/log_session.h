@@ -67,7 +67,7 @@ static const struct tact_recorder_joint session_joints[] = {
     {"left", 0, TACT_RECORDER_NONE, 9}, {"right", 1, TACT_RECORDER_NONE, TACT_RECORDER_NONE}};
 static const struct tact_recorder_body session_bodies[] = {{"ruler", 2}};
 
-static inline struct tact_recorder_content make_session_content(const struct tact_layout *layout)
+static inline struct tact_recorder_content make_test_log_content(const struct tact_layout *layout)
 {
     return (struct tact_recorder_content){
         .layout = layout,
@@ -98,7 +98,7 @@ static inline int open_session_recorder(const char *path,
     struct tact_layout layout = {0};
 
     add_session_fields(&layout);
-    struct tact_recorder_content content = make_session_content(&layout);
+    struct tact_recorder_content content = make_test_log_content(&layout);
     int rc = tact_recorder_open(path, options, &content, messages, out, NULL);
     tact_layout_free(&layout);
     return rc;

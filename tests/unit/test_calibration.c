@@ -99,8 +99,8 @@ static void wrong_calibration_files_are_refused(void **state)
 }
 
 /* A device whose reading is a number of its calibration file. */
-static void read_calibrated_value(void *self, uint64_t tick, double t, int64_t now,
-                                  struct tact_device_input *in)
+static void read_fake_calibrated_device(void *self, uint64_t tick, double t, int64_t now,
+                                        struct tact_device_input *in)
 {
     (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -116,8 +116,9 @@ static void close_calibrated_device(void *self)
 static int open_calibrated_device(const struct tact_device_config *config, struct tact_device *out,
                                   struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {
-        TACT_ABI(struct tact_device_ops), read_calibrated_value, NULL, close_calibrated_device};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_fake_calibrated_device, NULL,
+                                               close_calibrated_device};
     double *self = malloc(sizeof *self);
     *self = 0.0;
     tact_settings_number(config, "gain", self, err);

@@ -62,7 +62,7 @@ static struct tact_recorder *open_recorder_of_stones(const char *path, size_t co
             .frame = frames[i], .shape = &stone, .pose.quat_wxyz = {1.0}};
     }
     add_session_fields(&layout);
-    struct tact_recorder_content content = make_session_content(&layout);
+    struct tact_recorder_content content = make_test_log_content(&layout);
     content.shapes = shapes;
     content.shape_count = count;
     int rc = tact_recorder_open(path, &options, &content, messages, &recorder, NULL);

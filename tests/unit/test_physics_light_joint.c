@@ -29,10 +29,11 @@ static int add_joint(struct world_scene *s, enum tact_constraint_kind kind, stru
     return index;
 }
 
-/* A door, body 0, on a hinge along z at the origin to the first of `brackets` equal cubes of steel,
- * which are fixed to each other and the last to the world. hinge_first: the order of the joints.
- * Returns the hinge's index. */
-static int open_door_scene(struct world_scene *s, double side, int brackets, int hinge_first)
+/* A door, body 0, on a hinge along z at the origin to the first of `bracket_cube_count` equal cubes
+ * of steel, which are fixed to each other and the last to the world. hinge_first: the order of the
+ * joints. Returns the hinge's index. */
+static int open_door_scene(struct world_scene *s, double side, int bracket_cube_count,
+                           int hinge_first)
 {
     const struct tact_pose here = tact_pose_identity();
     struct tact_shape door = box_of_sides(DOOR_WIDTH, 0.03, 2.0),
@@ -40,14 +41,14 @@ static int open_door_scene(struct world_scene *s, double side, int brackets, int
     int hinge = -1;
     open_empty_scene(s, NULL);
     add_scene_solid(s, &door, DOOR_MASS, (double[3]){0.5 * DOOR_WIDTH, 0, 0}, 0);
-    for (int i = 0; i < brackets; i++) {
+    for (int i = 0; i < bracket_cube_count; i++) {
         add_scene_solid(s, &cube, 7800 * side * side * side, (double[3]){0, 0, 0}, 0);
     }
     for (int pass = 0; pass < 2; pass++) {
         if (pass != hinge_first) {
-            for (int i = 0; i < brackets; i++) {
+            for (int i = 0; i < bracket_cube_count; i++) {
                 add_joint(s, TACT_CONSTRAINT_FIXED, body_owner(1 + i),
-                          i + 1 < brackets ? body_owner(2 + i) : ground, &here);
+                          i + 1 < bracket_cube_count ? body_owner(2 + i) : ground, &here);
             }
         } else {
             hinge = add_joint(s, TACT_CONSTRAINT_HINGE, body_owner(0), body_owner(1), &here);
@@ -62,9 +63,9 @@ static void stop_of_a_door_on_a_light_bracket_holds(void **state)
     static const double sides[] = {0.1, 0.01, 0.003, 0.001};
     for (int run = 0; run < 16; run++) {
         const double side = sides[run / 4];
-        const int brackets = 1 + run / 2 % 2, hinge_first = run % 2;
+        const int bracket_cube_count = 1 + run / 2 % 2, hinge_first = run % 2;
         struct world_scene s;
-        const int joint = open_door_scene(&s, side, brackets, hinge_first);
+        const int joint = open_door_scene(&s, side, bracket_cube_count, hinge_first);
         struct tact_constraint *hinge = tact_world_constraint(s.world, joint);
         hinge->lower = -0.1;
         hinge->upper = 0.1;
@@ -81,8 +82,8 @@ static void stop_of_a_door_on_a_light_bracket_holds(void **state)
         const double drop = -tact_world_body(s.world, 0)->pose.position[2];
         printf("door on %d bracket(s) of %g mm, hinge %s: at %.12f rad, open by %.1e m and %.1e "
                "rad, fell %.1e m, %ld unsolved\n",
-               brackets, 1e3 * side, hinge_first ? "first" : "last", hinge->value, error[0],
-               error[1], drop, s.unsolved);
+               bracket_cube_count, 1e3 * side, hinge_first ? "first" : "last", hinge->value,
+               error[0], error[1], drop, s.unsolved);
         assert_true(fabs(hinge->value - 0.1) < 1e-8);
         assert_true(error[0] < 1e-9 && error[1] < 1e-8 && fabs(drop) < 1e-9);
         assert_int_equal(s.unsolved, 0);

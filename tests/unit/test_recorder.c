@@ -404,7 +404,7 @@ static void misuse_of_the_recorder_is_refused(void **state)
     const char *path = test_log_path("refused");
     struct tact_layout layout = {0};
     add_session_fields(&layout);
-    const struct tact_recorder_content good = make_session_content(&layout);
+    const struct tact_recorder_content good = make_test_log_content(&layout);
     const struct tact_recorder_options right = session_recorder_options();
     struct tact_recorder *recorder = NULL;
     struct tact_error err = {0};

@@ -13,7 +13,8 @@
 #include "rt/safety.h"
 #include "support/random.h"
 
-static struct tact_safety make_safety_chain(double limit, double rate, double cutoff, double ramp)
+static struct tact_safety make_one_channel_safety_chain(double limit, double rate, double cutoff,
+                                                        double ramp)
 {
     struct tact_safety s;
     const struct tact_safety_channel c = {limit, rate, cutoff, 0};
@@ -49,7 +50,7 @@ static void bad_safety_settings_are_refused(void **state)
 static void outputs_ramp_up_on_arming(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(10.0, INFINITY, 0.0, 0.2);
+    struct tact_safety s = make_one_channel_safety_chain(10.0, INFINITY, 0.0, 0.2);
     const double wanted = 4.0;
     double sent = 9.0;
     assert_int_equal(tact_safety_step(&s, &wanted, 0, 0, &sent), TACT_SAFETY_DISARMED);
@@ -65,7 +66,7 @@ static void outputs_ramp_up_on_arming(void **state)
 static void deadman_release_zeroes_outputs_at_once(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(10.0, 1.0, 5.0, 0.0);
+    struct tact_safety s = make_one_channel_safety_chain(10.0, 1.0, 5.0, 0.0);
     const double wanted = 4.0;
     double sent;
     for (uint64_t k = 0; k < 1000; k++) {
@@ -88,7 +89,7 @@ static void deadman_release_zeroes_outputs_at_once(void **state)
 static void rate_limit_and_clamp_trip_once_an_episode(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(2.0, 1000.0, 0.0, 0.0);
+    struct tact_safety s = make_one_channel_safety_chain(2.0, 1000.0, 0.0, 0.0);
     double wanted = 5.0, sent = 0.0;
     tact_safety_step(&s, &wanted, 1, 10, &sent);
     assert_true(sent == 1.0);
@@ -125,7 +126,7 @@ static void rate_limit_and_clamp_trip_once_an_episode(void **state)
 static void output_filter_has_a_first_order_step_response(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(10.0, INFINITY, 20.0, 0.0);
+    struct tact_safety s = make_one_channel_safety_chain(10.0, INFINITY, 20.0, 0.0);
     const double wanted = 1.0, tau = 1.0 / (2.0 * acos(-1.0) * 20.0);
     double sent;
     for (int k = 1; k <= 100; k++) {
@@ -174,7 +175,7 @@ static void nonfinite_output_is_a_latched_fault(void **state)
 static void raised_safety_fault_zeroes_outputs(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(1.0, INFINITY, 0.0, 0.0);
+    struct tact_safety s = make_one_channel_safety_chain(1.0, INFINITY, 0.0, 0.0);
     const double wanted = 0.5;
     double sent;
     tact_safety_step(&s, &wanted, 1, 0, &sent);
@@ -191,7 +192,7 @@ static void raised_safety_fault_zeroes_outputs(void **state)
 static void list_of_safety_trips_wraps_around(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(1.0, INFINITY, 0.0, 0.0);
+    struct tact_safety s = make_one_channel_safety_chain(1.0, INFINITY, 0.0, 0.0);
     double sent;
     for (uint64_t k = 0; k < 400; k++) {
         const double wanted = k % 2 ? 2.0 : 0.0;
@@ -445,7 +446,7 @@ static void saved_safety_state_is_restored(void **state)
 static void invalid_saved_safety_state_is_refused(void **state)
 {
     (void)state;
-    struct tact_safety s = make_safety_chain(2.0, 100.0, 10.0, 0.1);
+    struct tact_safety s = make_one_channel_safety_chain(2.0, 100.0, 10.0, 0.1);
     const double wanted = 5.0;
     double sent, v[64], before[64], after[64];
     for (uint64_t k = 0; k < 50; k++) {

@@ -300,7 +300,7 @@ static void bad_surface_patch_files_are_refused(void **state)
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "", "parm of u and v"},
         {"v 0.03", "v nan", "expected a number"},
         {"v 0.03", "v 0.04", "borders on no patch: the surface is open"},
-        {"0.70710678", "-0.7071067", "positive weight"},
+        {"0.70710678", "-0.7071067", "a weight above 0"},
     };
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
         struct tact_charts *charts = NULL;

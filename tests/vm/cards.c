@@ -24,7 +24,8 @@
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
 static atomic_int ticks;    /* number of ticks of the session so far */
-static int board_output_fd; /* descriptor of the board's outputs, to which its inputs are wired */
+static int board_output_fd; /* descriptor by which the test writes the board's outputs, which are
+                               wired to its inputs */
 
 /* The device's read: sets voltages of the simulated gauges until the board is unplugged. */
 static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,

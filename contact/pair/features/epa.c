@@ -354,9 +354,10 @@ static int find_face_containing_projection(const struct polytope *p, double min_
         const struct face *other = &p->face[f];
         if (other->used && other->d <= copy_of_face.d + min_height_beyond_face &&
             tact_v3_dot(other->n, copy_of_face.n) > SAME_PLANE_COSINE) {
-            double weights_of_other[3], least = projection_weights(p, other, weights_of_other);
+            double weights_on_other_face[3],
+                least = projection_weights(p, other, weights_on_other_face);
             if (least > most) {
-                tact_v3_copy(weight, weights_of_other);
+                tact_v3_copy(weight, weights_on_other_face);
                 *face = *other;
                 most = least;
                 has_moved_to_other_face = 1;

@@ -23,8 +23,8 @@ struct edge_fan {
     int64_t a[MOST_EDGES], b[MOST_EDGES];
 };
 
-static void add_edge_to_fan(struct edge_fan *fan, const struct tact_core_pair *pair,
-                            const struct tact_minkowski_point *from, int64_t a, int64_t b)
+static void add_minkowski_edge(struct edge_fan *fan, const struct tact_core_pair *pair,
+                               const struct tact_minkowski_point *from, int64_t a, int64_t b)
 {
     const struct tact_minkowski_point to = {.a = a, .b = b};
     double edge[3];
@@ -55,11 +55,11 @@ static void collect_edges(const struct tact_core_pair *pair,
     int count = neighbours_of_vertex(pair->a, point->a, &next);
     fan->count = 0;
     for (int i = 0; i < count; i++) {
-        add_edge_to_fan(fan, pair, point, next[i], point->b);
+        add_minkowski_edge(fan, pair, point, next[i], point->b);
     }
     count = neighbours_of_vertex(pair->b, point->b, &next);
     for (int i = 0; i < count; i++) {
-        add_edge_to_fan(fan, pair, point, point->a, next[i]);
+        add_minkowski_edge(fan, pair, point, point->a, next[i]);
     }
 }
 

@@ -515,8 +515,9 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_sear
 
 /* 1 where a contact of surfaces that nearly conform moves so far in a tick that the tangent planes
  * at its start and end have little in common: only a patch of the whole overlap restrains it. */
-static int outruns_the_tick(const struct tact_pair_query *q, const struct smooth_search_result *f,
-                            int touching_contact_count)
+static int is_conforming_contact_too_fast(const struct tact_pair_query *q,
+                                          const struct smooth_search_result *f,
+                                          int touching_contact_count)
 {
     for (int i = 0; i < touching_contact_count; i++) {
         const struct smooth_contact *c = &f->contact[i];
@@ -555,8 +556,8 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     }
     int touching_contact_count = keep_touching_contacts(q, &f, k);
     if (!f.edges && tact_smooth_can_measure_edges(q)) {
-        int outruns =
-            (f.has_charts || q->most == 1) && outruns_the_tick(q, &f, touching_contact_count);
+        int outruns = (f.has_charts || q->most == 1) &&
+                      is_conforming_contact_too_fast(q, &f, touching_contact_count);
         q->counts[TACT_COUNT_CONFORMING] += outruns;
         /* of a torus whose middle line is inside the other shape the only contact may be missed */
         f.edges = outruns || (f.missed && !touching_contact_count);
