@@ -4,49 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_SWEEPS 30  /* of Jacobi's method, which converges in about 6 */
+#include <lapacke.h>
+
 #define TOLERANCE 1e-9 /* of a matrix scaled to a unit diagonal */
 
-/* Rotates the plane of axes p and q so that entry (p, q) becomes 0. */
-static void rotate_to_zero(double a[36], int p, int q)
-{
-    const double off = a[6 * p + q];
-    if (off == 0.0) {
-        return;
-    }
-    const double theta = 0.5 * (a[7 * q] - a[7 * p]) / off;
-    const double t = copysign(1.0, theta) / (fabs(theta) + sqrt(theta * theta + 1.0));
-    const double c = 1.0 / sqrt(t * t + 1.0), s = t * c;
-    for (int k = 0; k < 6; k++) {
-        const double x = a[6 * k + p], y = a[6 * k + q];
-        a[6 * k + p] = c * x - s * y;
-        a[6 * k + q] = s * x + c * y;
-    }
-    for (int k = 0; k < 6; k++) {
-        const double x = a[6 * p + k], y = a[6 * q + k];
-        a[6 * p + k] = c * x - s * y;
-        a[6 * q + k] = s * x + c * y;
-    }
-    a[6 * p + q] = a[6 * q + p] = 0.0;
-}
+enum { WORK = 3 * 6 }; /* numbers of work space that dsyev needs, at least 3 n - 1 */
 
 void tact_symmetric_six_eigenvalues(const double m[36], double out[6])
 {
-    double a[36];
+    double a[36], work[WORK];
     memcpy(a, m, sizeof a);
-    for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
-        for (int p = 0; p < 6; p++) {
-            for (int q = p + 1; q < 6; q++) {
-                rotate_to_zero(a, p, q);
-            }
+    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'U', 6, a, 6, out, work, WORK)) {
+        for (int i = 0; i < 6; i++) {
+            out[i] = NAN;
         }
-    }
-    for (int i = 0; i < 6; i++) {
-        int k = i;
-        for (; k > 0 && out[k - 1] > a[7 * i]; k--) {
-            out[k] = out[k - 1];
-        }
-        out[k] = a[7 * i];
     }
 }
 

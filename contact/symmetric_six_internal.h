@@ -11,7 +11,7 @@ enum tact_symmetric_six_fault {
     TACT_SIX_INDEFINITE, /* a deflection has negative energy */
 };
 
-/* Eigenvalues of a symmetric matrix, ascending (Jacobi's method). */
+/* Eigenvalues of a symmetric matrix, ascending; NaN where they are not found. Real-time safe. */
 void tact_symmetric_six_eigenvalues(const double m[36], double out[6]);
 
 /* Checks that a matrix is symmetric and positive semidefinite, to 1e-9 of the roots of the products

@@ -24,8 +24,8 @@ struct contact_frame {
     double at[3];
     double axes[9]; /* x, y, z of the contact frame as columns: row-major rotation from 1c to 1 */
     double h[SPATIAL][2]; /* phi(1,1c) in 1c = h (s', t') */
-    double rate[2][SPATIAL]
-               [2]; /* partial derivatives of h by the coordinates s and t of the chart */
+    /* partial derivatives of h by the coordinates s and t of the chart */
+    double rate[2][SPATIAL][2];
 };
 
 /* Position of the contact in reduced coordinates, and its rates. */

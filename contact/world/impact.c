@@ -122,12 +122,12 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
 }
 
 /* Sets the bias velocity and the compliance of the normal row of a patch with an overlap, without
- * restitution. The excess e = p (depth - target) relaxes like a
- * spring 1/c with a damper tau/c, implicit in the depth after the tick: v_n + c / ((h + tau) h) f_n
- * = e / (h + tau). tau is the relaxation time plus, for the force (e / c) (1 - a v_n) of Hunt and
- * Crossley (1975), a e. Where the overlap is less than the target it may close in one tick: v_n >=
- * e / h. The force never pulls. From rest, bodies separate no faster than push_limit and, if rigid
- * or rebounding, no faster than tact_impact_limit_bias_velocities() allows. */
+ * restitution. The excess e = p (depth - target) relaxes like a spring 1/c with a damper tau/c,
+ * implicit in the depth after the tick: v_n + c / ((h + tau) h) f_n = e / (h + tau). tau is the
+ * relaxation time plus, for the force (e / c) (1 - a v_n) of Hunt and Crossley (1975), a e. Where
+ * the overlap is less than the target it may close in one tick: v_n >= e / h. The force never
+ * pulls. From rest, bodies separate no faster than push_limit and, if rigid or rebounding, no
+ * faster than tact_impact_limit_bias_velocities() allows. */
 static void set_normal_law_of_overlap(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];

@@ -231,19 +231,7 @@ static void session_with_unequal_axes_is_replayed(void **state)
         {"        stiffness: 1\n        damping: 0.005\n",
          "        axis_stiffness: [1, 0.5, 2]\n        damping: 0.005\n"},
         {NULL, NULL}};
-    char path[] = "/tmp/tact_axes_XXXXXX";
-    static struct run_result result;
-    close(mkstemp(path));
-    run_scene(&(struct run_options){.scene = "tool.yaml",
-                                    .edits = edits,
-                                    .seconds = 1.5,
-                                    .clock = TACT_LOOP_FREE,
-                                    .source = "host",
-                                    .record = path},
-              &result);
-    assert_int_equal(result.report.faults, 0);
-    check_replays_of_log(path, 1500, 700, 1);
-    unlink(path);
+    check_replays_of_edited_scene("tool.yaml", edits);
 }
 
 int main(void)

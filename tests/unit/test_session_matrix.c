@@ -351,19 +351,7 @@ static void session_with_matrices_is_replayed(void **state)
                                  {"        stiffness: 1\n        damping: 0.005\n", ""},
                                  {"      limit: 8 ", keys},
                                  {NULL, NULL}};
-    char path[] = "/tmp/tact_matrix_XXXXXX";
-    static struct run_result result;
-    close(mkstemp(path));
-    run_scene(&(struct run_options){.scene = "tool.yaml",
-                                    .edits = edits,
-                                    .seconds = 1.5,
-                                    .clock = TACT_LOOP_FREE,
-                                    .source = "host",
-                                    .record = path},
-              &result);
-    assert_int_equal(result.report.faults, 0);
-    check_replays_of_log(path, 1500, 700, 1);
-    unlink(path);
+    check_replays_of_edited_scene("tool.yaml", edits);
 }
 
 int main(void)

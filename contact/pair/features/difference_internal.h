@@ -159,10 +159,10 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out);
 
 /*
- * Replaces the result of tact_epa() for polytopes by the facet of A - B which is the
- * farthest along its normal (of which the least translation out of it is the shortest), among those
- * at the points of the result, then at the points of that facet, until none is farther. Where a
- * body is thin, or has short edges, rounding may hide that facet from the polytope.
+ * Replaces the result of tact_epa() for polytopes by the facet of A - B which is the farthest along
+ * its normal (out of which the translation is the shortest), among those at the points of the
+ * result, then at the points of that facet, until none is farther. Where a body is thin, or has
+ * short edges, rounding may hide that facet from the polytope.
  */
 void tact_raise_facet(struct tact_core_pair *pair, struct tact_nearest_points *out);
 

@@ -125,8 +125,7 @@ void tact_points_make_for_patch(struct point_store *store, int pair, const struc
 }
 
 /* Finds among the contact points of the last tick that of the same feature, searched from *next on;
- * NULL: none. Both ticks
- * list features in nearly the same order. */
+ * NULL: none. Both ticks list features in nearly the same order. */
 static const struct point *find_point_of_feature_in_last_tick(const struct point *last, int count,
                                                               const struct point *point, int *next)
 {

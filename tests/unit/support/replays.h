@@ -48,6 +48,25 @@ static inline struct tact_session_report check_replays_of_scene(const char *text
     return report;
 }
 
+/* Runs 1.5 s of a scene file with edits and checks that it has no fault and its replays as
+ * check_replays_of_log(). */
+static inline void check_replays_of_edited_scene(const char *scene, const struct edit *edits)
+{
+    char path[] = "/tmp/tact_replays_XXXXXX";
+    static struct run_result result;
+    close(mkstemp(path));
+    run_scene(&(struct run_options){.scene = scene,
+                                    .edits = edits,
+                                    .seconds = 1.5,
+                                    .clock = TACT_LOOP_FREE,
+                                    .source = "host",
+                                    .record = path},
+              &result);
+    assert_int_equal(result.report.faults, 0);
+    check_replays_of_log(path, 1500, 700, 1);
+    unlink(path);
+}
+
 /* Runs a scene of 0.6 s and checks its replays from any tick, bit for bit. Returns the report of
  * the session. */
 static inline struct tact_session_report check_replays_from_any_tick(const char *text)
