@@ -89,12 +89,12 @@ int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *siz
 static int write_all_bytes(int fd, const char *data, uint64_t size)
 {
     while (size) {
-        ssize_t put = write(fd, data, size);
-        if (put < 0 && errno != EINTR) {
+        ssize_t written_byte_count = write(fd, data, size);
+        if (written_byte_count < 0 && errno != EINTR) {
             return -errno;
         }
-        data += put > 0 ? put : 0;
-        size -= put > 0 ? (uint64_t)put : 0;
+        data += written_byte_count > 0 ? written_byte_count : 0;
+        size -= written_byte_count > 0 ? (uint64_t)written_byte_count : 0;
     }
     return 0;
 }
@@ -148,29 +148,30 @@ static int append_own_cache_file(int folder, const char *name, struct entry **li
         st.st_uid != geteuid()) {
         return 0;
     }
-    struct entry *more = realloc(*list, (*count + 1) * sizeof **list);
-    *list = more ? more : *list;
-    char *copy = more ? strdup(name) : NULL;
+    struct entry *reallocated_list = realloc(*list, (*count + 1) * sizeof **list);
+    *list = reallocated_list ? reallocated_list : *list;
+    char *copy = reallocated_list ? strdup(name) : NULL;
     if (!copy) {
         return -ENOMEM;
     }
-    more[(*count)++] = (struct entry){copy, st.st_mtim, (uint64_t)st.st_size};
+    reallocated_list[(*count)++] = (struct entry){copy, st.st_mtim, (uint64_t)st.st_size};
     return 0;
 }
 
 /* Removes the oldest entries until at most `most` bytes remain; returns their number. */
-static int remove_oldest_entries(int folder, struct entry *list, size_t count, uint64_t most)
+static int remove_oldest_entries(int folder, struct entry *list, size_t count,
+                                 uint64_t max_total_bytes)
 {
-    uint64_t total = 0;
+    uint64_t total_bytes = 0;
     int removed_file_count = 0;
     for (size_t i = 0; i < count; i++) {
-        total += list[i].size;
+        total_bytes += list[i].size;
     }
     if (count) {
         qsort(list, count, sizeof *list, compare_file_ages);
     }
-    for (size_t i = 0; i < count && total > most; i++) {
-        total -= list[i].size;
+    for (size_t i = 0; i < count && total_bytes > max_total_bytes; i++) {
+        total_bytes -= list[i].size;
         removed_file_count += !unlinkat(folder, list[i].name, 0);
     }
     return removed_file_count;

@@ -9,9 +9,9 @@
 
 /* Whether text is terminated and can be shown in a log, a table and a terminal: UTF-8 without
  * control characters. */
-static bool is_displayable_text(const char *text, size_t room)
+static bool is_displayable_text(const char *text, size_t capacity)
 {
-    if (!memchr(text, '\0', room)) {
+    if (!memchr(text, '\0', capacity)) {
         return false;
     }
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -33,12 +33,12 @@ static int report_bad_device_type_description(struct tact_error *err, const char
                : tact_error_set(err, -EINVAL, "the device type: %s %d has %s", what, index, why);
 }
 
-static int check_channel_count(const char *what, int count, int most, struct tact_error *err)
+static int check_channel_count(const char *what, int count, int max_count, struct tact_error *err)
 {
-    return count >= 0 && count <= most
+    return count >= 0 && count <= max_count
                ? 0
                : tact_error_set(err, -EINVAL, "the device type reports %d %s; expected 0 to %d",
-                                count, what, most);
+                                count, what, max_count);
 }
 
 static int check_channel_names(const struct tact_device_channel *list, int count, const char *what,

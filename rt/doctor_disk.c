@@ -101,9 +101,9 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
         return;
     }
     const double rate = (double)t->blocks * TRIAL_BLOCK_BYTES * 1e3 / (double)t->elapsed_ns;
-    const int slow = rate < 20.0 || t->write_latency_histogram.max > 250000000;
-    tact_doctor_add(report, "disk", slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                    slow ? advice_to_use_other_disk : "",
+    const int is_disk_slow = rate < 20.0 || t->write_latency_histogram.max > 250000000;
+    tact_doctor_add(report, "disk", is_disk_slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+                    is_disk_slow ? advice_to_use_other_disk : "",
                     "%.128s: write and fdatasync of 256 KiB p50 %.2f, max %.2f ms; %.0f MB/s",
                     directory,
                     (double)tact_histogram_quantile(&t->write_latency_histogram, 0.5) / 1e6,
@@ -112,8 +112,9 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
 
 void tact_doctor_disk(struct tact_doctor_report *report)
 {
-    const char *given = getenv("TMPDIR");
-    const char *directory = given && given[0] ? given : "/tmp";
+    const char *environment_directory = getenv("TMPDIR");
+    const char *directory =
+        environment_directory && environment_directory[0] ? environment_directory : "/tmp";
     struct trial *t = calloc(1, sizeof *t);
     pthread_t thread;
     if (!t) {

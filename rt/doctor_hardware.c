@@ -10,14 +10,15 @@
 
 static void check_processor_count(struct tact_doctor_report *report)
 {
-    cpu_set_t mine;
+    cpu_set_t allowed_processors;
     const long online_processor_count = sysconf(_SC_NPROCESSORS_ONLN);
-    CPU_ZERO(&mine);
-    sched_getaffinity(0, sizeof mine, &mine);
-    const int usable = CPU_COUNT(&mine);
-    tact_doctor_add(report, "processors", usable > 1 ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
-                    usable > 1 ? "" : "let the process use two: taskset -c 0,1 tact ...",
-                    "%ld online, %d for this process", online_processor_count, usable);
+    CPU_ZERO(&allowed_processors);
+    sched_getaffinity(0, sizeof allowed_processors, &allowed_processors);
+    const int allowed_processor_count = CPU_COUNT(&allowed_processors);
+    tact_doctor_add(
+        report, "processors", allowed_processor_count > 1 ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
+        allowed_processor_count > 1 ? "" : "let the process use two: taskset -c 0,1 tact ...",
+        "%ld online, %d for this process", online_processor_count, allowed_processor_count);
 }
 
 /* Isolated processors are optional, so this check is never worse than ok; isolation removes the
@@ -42,25 +43,25 @@ static void check_isolated_processors(struct tact_doctor_report *report)
 static void check_cpu_governor(struct tact_doctor_report *report)
 {
     glob_t found;
-    char slow[32] = "", text[32];
+    char slow_governor[32] = "", text[32];
     size_t n = 0;
     if (glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor", 0, NULL, &found) == 0) {
         n = found.gl_pathc;
         for (size_t i = 0; i < n; i++) {
             if (!tact_doctor_read_text(found.gl_pathv[i], text, sizeof text) &&
                 strcmp(text, "performance") != 0) {
-                snprintf(slow, sizeof slow, "%s", text);
+                snprintf(slow_governor, sizeof slow_governor, "%s", text);
             }
         }
         globfree(&found);
     }
     if (n == 0) {
         tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "no frequency scaling visible");
-    } else if (slow[0]) {
+    } else if (slow_governor[0]) {
         tact_doctor_add(report, "governor", TACT_DOCTOR_WARN,
                         "echo performance | sudo tee "
                         "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
-                        "%s", slow);
+                        "%s", slow_governor);
     } else {
         tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "performance");
     }
@@ -70,22 +71,22 @@ static void check_cpu_governor(struct tact_doctor_report *report)
 static void check_processor_sleep_states(struct tact_doctor_report *report)
 {
     glob_t found;
-    long deepest = 0;
+    long max_wake_latency_us = 0;
     if (glob("/sys/devices/system/cpu/cpu0/cpuidle/state*/latency", 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             char text[32];
             tact_doctor_read_text(found.gl_pathv[i], text, sizeof text);
             const long latency = strtol(text, NULL, 10);
-            deepest = latency > deepest ? latency : deepest;
+            max_wake_latency_us = latency > max_wake_latency_us ? latency : max_wake_latency_us;
         }
         globfree(&found);
     }
-    const int held = access("/dev/cpu_dma_latency", W_OK) == 0;
-    const int has_deep_sleep_state = deepest > 20 && !held;
+    const int can_open_dma_latency = access("/dev/cpu_dma_latency", W_OK) == 0;
+    const int has_deep_sleep_state = max_wake_latency_us > 20 && !can_open_dma_latency;
     tact_doctor_add(report, "cstates", has_deep_sleep_state ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
                     has_deep_sleep_state ? "see dma_latency, or sudo cpupower idle-set -D 20" : "",
-                    "deepest sleep state wakes up in %ld us; the loop %s prevent it", deepest,
-                    held ? "can" : "cannot");
+                    "deepest sleep state wakes up in %ld us; the loop %s prevent it",
+                    max_wake_latency_us, can_open_dma_latency ? "can" : "cannot");
 }
 
 static void check_for_hypervisor(struct tact_doctor_report *report)
@@ -114,26 +115,27 @@ static void check_for_hypervisor(struct tact_doctor_report *report)
 /* Checks nodes without opening them: opening a device with faulty force feedback blocks for 30 s.
  */
 static void check_device_nodes(struct tact_doctor_report *report, const char *name,
-                               const char *device_node_pattern, int mode, const char *absent,
-                               const char *access_denied_text)
+                               const char *device_node_pattern, int mode,
+                               const char *advice_if_absent, const char *access_denied_text)
 {
     glob_t found;
-    size_t n = 0, usable = 0;
+    size_t n = 0, accessible_node_count = 0;
     if (glob(device_node_pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             /* /dev/comedi0_subd1 is a subdevice, not a device of its own */
-            bool whole = !strchr(found.gl_pathv[i], '_');
-            n += whole;
-            usable += whole && access(found.gl_pathv[i], mode) == 0;
+            bool is_device_node = !strchr(found.gl_pathv[i], '_');
+            n += is_device_node;
+            accessible_node_count += is_device_node && access(found.gl_pathv[i], mode) == 0;
         }
         globfree(&found);
     }
     if (n == 0) {
-        tact_doctor_add(report, name, TACT_DOCTOR_OK, absent, "no %s", device_node_pattern);
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, advice_if_absent, "no %s",
+                        device_node_pattern);
     } else {
-        tact_doctor_add(report, name, usable < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                        usable < n ? access_denied_text : "", "%zu present, %zu of them usable", n,
-                        usable);
+        tact_doctor_add(report, name, accessible_node_count < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+                        accessible_node_count < n ? access_denied_text : "",
+                        "%zu present, %zu of them usable", n, accessible_node_count);
     }
 }
 

@@ -10,15 +10,16 @@
 #include "rt/realtime_internal.h"
 
 static void check_resource_limit(struct tact_doctor_report *report, const char *name,
-                                 struct rlimit limit, rlim_t enough, int granted, const char *fix)
+                                 struct rlimit limit, rlim_t sufficient_limit,
+                                 int is_setting_granted, const char *fix)
 {
     char text[32] = "unlimited";
     if (limit.rlim_cur != RLIM_INFINITY) {
         snprintf(text, sizeof text, "%llu", (unsigned long long)limit.rlim_cur);
     }
-    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= enough) {
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sufficient_limit) {
         tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s", text);
-    } else if (granted) {
+    } else if (is_setting_granted) {
         tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s, but this user is privileged", text);
     } else {
         tact_doctor_add(report, name, TACT_DOCTOR_WARN, fix, "%s", text);

@@ -18,22 +18,22 @@ static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
     if ((uint64_t)info.st_size > limit) {
         return -EFBIG;
     }
-    size_t room = (size_t)info.st_size, used = 0;
-    char *bytes = malloc(room + 1);
+    size_t buffer_size = (size_t)info.st_size, used = 0;
+    char *bytes = malloc(buffer_size + 1);
     if (!bytes) {
         return -ENOMEM;
     }
-    while (used < room) {
-        ssize_t got = read(fd, bytes + used, room - used);
-        if (got < 0 && errno != EINTR) {
+    while (used < buffer_size) {
+        ssize_t read_byte_count = read(fd, bytes + used, buffer_size - used);
+        if (read_byte_count < 0 && errno != EINTR) {
             int rc = -errno;
             free(bytes);
             return rc;
         }
-        if (got == 0) {
+        if (read_byte_count == 0) {
             break;
         }
-        used += got > 0 ? (size_t)got : 0;
+        used += read_byte_count > 0 ? (size_t)read_byte_count : 0;
     }
     bytes[used] = '\0';
     *data = bytes;

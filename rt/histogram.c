@@ -75,8 +75,8 @@ int64_t tact_histogram_quantile(const struct tact_histogram *h, double q)
     /* assumes values evenly spread over the part of the bin between min and max */
     const int64_t low = bin_lower_bound(bin) > h->min ? bin_lower_bound(bin) : h->min;
     const int64_t high = bin_lower_bound(bin + 1) <= h->max ? bin_lower_bound(bin + 1) : h->max + 1;
-    const double share = ((double)(rank - before) - 0.5) / (double)h->bin[bin];
-    const int64_t value = low + (int64_t)(share * (double)(high - low));
+    const double fraction_of_bin = ((double)(rank - before) - 0.5) / (double)h->bin[bin];
+    const int64_t value = low + (int64_t)(fraction_of_bin * (double)(high - low));
     return value < h->min ? h->min : value > h->max ? h->max : value;
 }
 

@@ -147,9 +147,9 @@ static void *run_free_loop_thread(void *arg)
             break;
         }
         const int64_t t_k = planned_tick_time(l, k);
-        const int64_t began = tact_clock_now();
+        const int64_t callback_start_ns = tact_clock_now();
         o->tick(o->user, k, t_k, t_k);
-        tact_histogram_add(&l->stats->compute, tact_clock_now() - began);
+        tact_histogram_add(&l->stats->compute, tact_clock_now() - callback_start_ns);
         l->stats->ticks++;
         l->stats->executed++;
     }

@@ -13,39 +13,41 @@ static double squared_norm(const double *v, int n)
     return sum;
 }
 
-double tact_passivity_bound_axes(double *force, const double *last, const double *moved, int n,
-                                 const double *c)
+double tact_passivity_bound_axes(double *force, const double *last, const double *displacement,
+                                 int n, const double *c)
 {
-    double wanted = 0.0, most = 0.0;
+    double squared_force = 0.0, max_squared_force = 0.0;
     for (int i = 0; i < n; i++) {
-        const double weight = c[0] / c[i], bound = last[i] - c[i] * moved[i];
-        wanted += weight * (force[i] * force[i]);
-        most += weight * (bound * bound);
+        const double weight = c[0] / c[i], force_at_bound = last[i] - c[i] * displacement[i];
+        squared_force += weight * (force[i] * force[i]);
+        max_squared_force += weight * (force_at_bound * force_at_bound);
     }
-    const double factor = wanted > most ? sqrt(most / wanted) : 1.0;
+    const double factor =
+        squared_force > max_squared_force ? sqrt(max_squared_force / squared_force) : 1.0;
     for (int i = 0; i < n; i++) {
         force[i] *= factor;
     }
     return factor;
 }
 
-double tact_passivity_bound(double *force, const double *last, const double *moved, int n, double c)
+double tact_passivity_bound(double *force, const double *last, const double *displacement, int n,
+                            double c)
 {
-    double all[TACT_PASSIVITY_MOST];
+    double stiffness_of_axes[TACT_PASSIVITY_MOST];
     for (int i = 0; i < n; i++) {
-        all[i] = c;
+        stiffness_of_axes[i] = c;
     }
-    return tact_passivity_bound_axes(force, last, moved, n, all);
+    return tact_passivity_bound_axes(force, last, displacement, n, stiffness_of_axes);
 }
 
 double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,
-                           double most)
+                           double max_damping)
 {
     const double squared_speed = squared_norm(rate, n);
     if (!(energy < 0.0 && squared_speed > 0.0)) {
         return 0.0;
     }
-    const double damping = fmin(-energy / (period * squared_speed), most);
+    const double damping = fmin(-energy / (period * squared_speed), max_damping);
     for (int i = 0; i < n; i++) {
         force[i] -= damping * rate[i];
     }
@@ -63,16 +65,18 @@ double tact_passivity_stiffest(double damping, double delay, double friction, do
 double tact_passivity_max_damping(double mass, double delay, double alpha, double period)
 {
     const double right_angle = 1.57079632679489661923, ticks = delay / period + 1.0;
-    double low = 0.0, high = right_angle / ticks, real = 1.0, imaginary = 0.0;
+    double low = 0.0, high = right_angle / ticks, filter_real_part = 1.0,
+           filter_imaginary_part = 0.0;
     for (int i = 0; i < 60;
          i++) { /* halves the interval of the angle until it is a double's step */
         const double angle = 0.5 * (low + high);
-        real = 1.0 - (1.0 - alpha) * tact_cos(angle);
-        imaginary = (1.0 - alpha) * tact_sin(angle);
-        const int is_below = ticks * angle + tact_atan2(imaginary, real) < right_angle;
-        low = is_below ? angle : low;
-        high = is_below ? high : angle;
+        filter_real_part = 1.0 - (1.0 - alpha) * tact_cos(angle);
+        filter_imaginary_part = (1.0 - alpha) * tact_sin(angle);
+        const int is_phase_below_right_angle =
+            ticks * angle + tact_atan2(filter_imaginary_part, filter_real_part) < right_angle;
+        low = is_phase_below_right_angle ? angle : low;
+        high = is_phase_below_right_angle ? high : angle;
     }
-    const double filter_gain = alpha / tact_hypot(real, imaginary);
+    const double filter_gain = alpha / tact_hypot(filter_real_part, filter_imaginary_part);
     return 2.0 * mass / period * tact_sin(0.5 * low) / tact_cos(0.5 * low) / filter_gain;
 }

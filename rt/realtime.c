@@ -140,11 +140,12 @@ static void lock_memory_once(struct tact_realtime_report *report)
         return;
     }
     munlockall();
-    const int kept = mlockall(MCL_CURRENT) == 0;
+    const int are_present_mappings_locked = mlockall(MCL_CURRENT) == 0;
     report_refused_setting(
         report, "memory", EAGAIN, TACT_FIX_MEMLOCK,
         "%s: locking later mappings would prevent threads from starting (RLIMIT_MEMLOCK %s bytes)",
-        kept ? "only present mappings are locked" : "nothing is locked", text);
+        are_present_mappings_locked ? "only present mappings are locked" : "nothing is locked",
+        text);
 }
 
 /* Memory is locked once per process: later threads report the result of the first. */
@@ -281,15 +282,15 @@ static void handle_fuse_signal(int signal_number)
 {
     (void)signal_number;
     const int saved_errno = errno;
-    const pid_t here = gettid();
-    int known = 0;
+    const pid_t signalled_thread = gettid();
+    int is_real_time_thread = 0;
     for (int i = 0; i < MAX_THREADS_WITH_FUSE; i++) {
-        if (atomic_load(&process.thread[i]) == here) {
-            known = 1;
+        if (atomic_load(&process.thread[i]) == signalled_thread) {
+            is_real_time_thread = 1;
             demote_to_normal_scheduling(i);
         }
     }
-    for (int i = 0; !known && i < MAX_THREADS_WITH_FUSE; i++) {
+    for (int i = 0; !is_real_time_thread && i < MAX_THREADS_WITH_FUSE; i++) {
         demote_to_normal_scheduling(i);
     }
     errno = saved_errno;
@@ -395,19 +396,21 @@ static void prefault_stack(const struct tact_realtime_options *options,
 {
     const size_t margin = 64 * 1024;
     pthread_attr_t attr;
-    void *low = NULL;
+    void *stack_start = NULL;
     size_t size = 0;
-    unsigned char here = 0;
+    unsigned char stack_marker = 0;
     const int error = pthread_getattr_np(pthread_self(), &attr);
     if (error) {
         report_refused_setting(report, "stack", error, "mount /proc", "pthread_getattr_np: %s",
                                strerror(error));
         return;
     }
-    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_getstack(&attr, &stack_start, &size);
     pthread_attr_destroy(&attr);
-    const size_t room = (size_t)((uintptr_t)&here - (uintptr_t)low);
-    const size_t requested = options->stack_size < room ? options->stack_size : room;
+    const size_t remaining_stack_bytes =
+        (size_t)((uintptr_t)&stack_marker - (uintptr_t)stack_start);
+    const size_t requested =
+        options->stack_size < remaining_stack_bytes ? options->stack_size : remaining_stack_bytes;
     if (requested > margin) {
         touch_stack_pages(requested - margin);
     }
@@ -458,8 +461,8 @@ static void set_up_thread(const struct tact_realtime_options *options,
 int tact_realtime_enter(const struct tact_realtime_options *options,
                         struct tact_realtime_report *report)
 {
-    struct tact_realtime_report own;
-    struct tact_realtime_report *r = report ? report : &own;
+    struct tact_realtime_report local_report;
+    struct tact_realtime_report *r = report ? report : &local_report;
     memset(r, 0, sizeof *r);
     if (!check_realtime_options(options)) {
         return -EINVAL;

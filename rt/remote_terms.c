@@ -47,38 +47,42 @@ uint64_t tact_remote_terms_of_impedances(const double *wave_impedances, size_t c
 }
 
 /* Appends to text, of which `used` bytes are used; returns how many are then. */
-static size_t append_difference(char *text, size_t size, size_t used, const char *what, int axis,
-                                const char *here, const char *there)
+static size_t append_difference(char *text, size_t size, size_t text_length, const char *what,
+                                int axis, const char *value_here, const char *value_at_other_site)
 {
-    const int n = snprintf(text + used, size - used, "%saxis %d: %s%s here, %s at the other end",
-                           used ? "; " : "", axis, what, here, there);
-    return n > 0 && (size_t)n < size - used ? used + (size_t)n : size - 1;
+    const int n = snprintf(text + text_length, size - text_length,
+                           "%saxis %d: %s%s here, %s at the other end", text_length ? "; " : "",
+                           axis, what, value_here, value_at_other_site);
+    return n > 0 && (size_t)n < size - text_length ? text_length + (size_t)n : size - 1;
 }
 
-void tact_remote_terms_difference(uint64_t here, uint64_t there, char *text, size_t size)
+void tact_remote_terms_difference(uint64_t terms_here, uint64_t terms_at_other_site, char *text,
+                                  size_t size)
 {
-    uint64_t a = here, b = there;
-    size_t used = 0;
+    uint64_t a = terms_here, b = terms_at_other_site;
+    size_t text_length = 0;
     text[0] = '\0';
     for (int axis = 0; axis < AXES; axis++, a /= AXIS_VALUES, b /= AXIS_VALUES) {
-        const uint64_t one = a % AXIS_VALUES, other = b % AXIS_VALUES;
-        if (one == other) {
+        const uint64_t axis_terms_here = a % AXIS_VALUES,
+                       axis_terms_at_other_site = b % AXIS_VALUES;
+        if (axis_terms_here == axis_terms_at_other_site) {
             continue;
         }
-        if (!one || !other) {
-            used = append_difference(text, size, used, "", axis, one ? "tied" : "not tied",
-                                     other ? "tied" : "not tied");
-        } else if ((one - 1) / JOINTS != (other - 1) / JOINTS) {
-            used =
-                append_difference(text, size, used, "mode ", axis, mode_names[(one - 1) / JOINTS],
-                                  mode_names[(other - 1) / JOINTS]);
+        if (!axis_terms_here || !axis_terms_at_other_site) {
+            text_length = append_difference(text, size, text_length, "", axis,
+                                            axis_terms_here ? "tied" : "not tied",
+                                            axis_terms_at_other_site ? "tied" : "not tied");
+        } else if ((axis_terms_here - 1) / JOINTS != (axis_terms_at_other_site - 1) / JOINTS) {
+            text_length = append_difference(text, size, text_length, "mode ", axis,
+                                            mode_names[(axis_terms_here - 1) / JOINTS],
+                                            mode_names[(axis_terms_at_other_site - 1) / JOINTS]);
         } else {
-            used =
-                append_difference(text, size, used, "joint ", axis, joint_names[(one - 1) % JOINTS],
-                                  joint_names[(other - 1) % JOINTS]);
+            text_length = append_difference(text, size, text_length, "joint ", axis,
+                                            joint_names[(axis_terms_here - 1) % JOINTS],
+                                            joint_names[(axis_terms_at_other_site - 1) % JOINTS]);
         }
     }
-    if (a != b && !used) {
+    if (a != b && !text_length) {
         snprintf(text, size, "impedance is not that of the other end");
     }
 }

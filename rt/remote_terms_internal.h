@@ -21,6 +21,7 @@ uint64_t tact_remote_terms_of_impedances(const double *wave_impedances, size_t c
 
 /* Writes in which terms two sites differ, as "axis 0: joint hinge here, slide at the other end",
  * with at most one difference for each axis; "" if they agree. */
-void tact_remote_terms_difference(uint64_t here, uint64_t there, char *text, size_t size);
+void tact_remote_terms_difference(uint64_t terms_here, uint64_t terms_at_other_site, char *text,
+                                  size_t size);
 
 #endif

@@ -123,49 +123,49 @@ void tact_safety_release(struct tact_safety *s, int channel)
 
 static int record_nonfinite_values(struct tact_safety *s, const double *requested, uint64_t tick)
 {
-    int bad = 0;
+    int has_nonfinite_value = 0;
     for (int i = 0; i < s->count; i++) {
         if (!isfinite(requested[i])) {
             s->ticks[TACT_TRIP_NONFINITE]++;
             if (s->state != TACT_SAFETY_FAULT) {
                 record_safety_trip(s, TACT_TRIP_NONFINITE, i, requested[i], tick);
             }
-            bad = 1;
+            has_nonfinite_value = 1;
         }
     }
-    return !bad;
+    return !has_nonfinite_value;
 }
 
 /* Length of a vector, also where squares would overflow. */
 static double compute_vector_length(const double *v, int n)
 {
-    double most = 0.0, sum = 0.0;
+    double largest_component = 0.0, sum = 0.0;
     for (int i = 0; i < n; i++) {
-        most = fmax(most, fabs(v[i]));
+        largest_component = fmax(largest_component, fabs(v[i]));
     }
-    if (n == 1 || most == 0.0) {
-        return most;
+    if (n == 1 || largest_component == 0.0) {
+        return largest_component;
     }
     for (int i = 0; i < n; i++) {
-        sum += (v[i] / most) * (v[i] / most);
+        sum += (v[i] / largest_component) * (v[i] / largest_component);
     }
-    return most * sqrt(sum);
+    return largest_component * sqrt(sum);
 }
 
 /* Scales v down to the length `most` if it is longer; returns 1 if it was. */
-static int clamp_vector_length(double *v, int n, double length, double most)
+static int clamp_vector_length(double *v, int n, double length, double max_length)
 {
-    if (!(length > most)) {
+    if (!(length > max_length)) {
         return 0;
     }
     if (n == 1) {
-        v[0] = copysign(most, v[0]);
+        v[0] = copysign(max_length, v[0]);
         return 1;
     }
     /* ensures that the length after rounding is not above `most` */
-    const double inside = 1.0 - 0x1p-50;
+    const double rounding_margin = 1.0 - 0x1p-50;
     for (int i = 0; i < n; i++) {
-        v[i] = isfinite(length) ? v[i] / length * most * inside : 0.0;
+        v[i] = isfinite(length) ? v[i] / length * max_length * rounding_margin : 0.0;
     }
     return 1;
 }
@@ -177,7 +177,7 @@ static void limit_vector_group(struct tact_safety *s, int first, const double *r
     const int n = s->setting[first].count;
     const int *member = s->setting[first].member;
     const double alpha = s->setting[first].alpha;
-    double target[TACT_SAFETY_GROUP], change[TACT_SAFETY_GROUP], out[TACT_SAFETY_GROUP];
+    double target[TACT_SAFETY_GROUP], change_since_sent[TACT_SAFETY_GROUP], out[TACT_SAFETY_GROUP];
     for (int k = 0; k < n; k++) {
         const int i = member[k];
         /* this form cannot overflow, unlike y + alpha (w - y) */
@@ -185,19 +185,20 @@ static void limit_vector_group(struct tact_safety *s, int first, const double *r
         y = fmin(fmax(y, -0x1p1023), 0x1p1023);
         s->channel[i].filtered = y;
         target[k] = s->ramp * y;
-        change[k] = target[k] - s->channel[i].sent;
+        change_since_sent[k] = target[k] - s->channel[i].sent;
     }
-    const int fast =
-        clamp_vector_length(change, n, compute_vector_length(change, n), s->setting[first].step);
+    const int fast = clamp_vector_length(
+        change_since_sent, n, compute_vector_length(change_since_sent, n), s->setting[first].step);
     record_limit_trip(s, TACT_TRIP_RATE, first,
                       n == 1 ? target[0] : compute_vector_length(target, n), tick, fast,
                       &s->channel[first].slowed);
     for (int k = 0; k < n; k++) {
-        out[k] = fast ? s->channel[member[k]].sent + change[k] : target[k];
+        out[k] = fast ? s->channel[member[k]].sent + change_since_sent[k] : target[k];
     }
     const double length = compute_vector_length(out, n), value = n == 1 ? out[0] : length;
-    const int over = clamp_vector_length(out, n, length, s->setting[first].limit);
-    record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, over, &s->channel[first].clamped);
+    const int is_limit_exceeded = clamp_vector_length(out, n, length, s->setting[first].limit);
+    record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, is_limit_exceeded,
+                      &s->channel[first].clamped);
     for (int k = 0; k < n; k++) {
         s->channel[member[k]].sent = sent[member[k]] = out[k];
     }

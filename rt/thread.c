@@ -8,8 +8,9 @@
 static int set_thread_policy(pthread_attr_t *attributes, int priority)
 {
     const struct sched_param param = {.sched_priority = priority};
-    const int own = sched_getscheduler(0);
-    if (priority == 0 && (own == SCHED_OTHER || own == SCHED_BATCH || own == SCHED_IDLE)) {
+    const int current_policy = sched_getscheduler(0);
+    if (priority == 0 && (current_policy == SCHED_OTHER || current_policy == SCHED_BATCH ||
+                          current_policy == SCHED_IDLE)) {
         return pthread_attr_setinheritsched(attributes, PTHREAD_INHERIT_SCHED);
     }
     int rc = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
@@ -43,11 +44,11 @@ int tact_thread_start(pthread_t *thread, const struct tact_thread_options *optio
     }
     rc = set_thread_attributes(&attributes, options);
     if (rc == 0) {
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        sigset_t all_signals, previous_signals;
+        sigfillset(&all_signals);
+        pthread_sigmask(SIG_SETMASK, &all_signals, &previous_signals);
         rc = pthread_create(thread, &attributes, run, data);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        pthread_sigmask(SIG_SETMASK, &previous_signals, NULL);
     }
     pthread_attr_destroy(&attributes);
     if (rc == 0 && options->name) {

@@ -12,7 +12,7 @@
 struct tact_triple {
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t shared; /* index of the slot that is exchanged */
     /* writer */
-    _Alignas(CACHE_LINE_BYTES) uint32_t back;
+    _Alignas(CACHE_LINE_BYTES) uint32_t writer_slot;
     uint32_t next_value_number;
     _Atomic uint64_t published;
     _Atomic uint64_t overwritten_value_count;
@@ -44,7 +44,7 @@ int tact_triple_create(struct tact_triple **out, size_t value_size, uint32_t sta
     atomic_init(&triple->shared, 1);
     atomic_init(&triple->published, 0);
     atomic_init(&triple->overwritten_value_count, 0);
-    triple->back = 0;
+    triple->writer_slot = 0;
     triple->reader_slot = 2;
     triple->next_value_number = start_sequence;
     triple->stride = stride;
@@ -63,7 +63,7 @@ void tact_triple_free(struct tact_triple *triple)
 
 void *tact_triple_write_begin(struct tact_triple *triple)
 {
-    return triple->values + triple->back * triple->stride;
+    return triple->values + triple->writer_slot * triple->stride;
 }
 
 static void increment_counter(_Atomic uint64_t *counter)
@@ -74,11 +74,11 @@ static void increment_counter(_Atomic uint64_t *counter)
 
 void tact_triple_publish(struct tact_triple *triple)
 {
-    triple->sequence[triple->back] = triple->next_value_number++;
+    triple->sequence[triple->writer_slot] = triple->next_value_number++;
     /* Release: publishes the value. Acquire: the reader has finished with the slot it returned. */
     const uint32_t taken = atomic_exchange_explicit(
-        &triple->shared, triple->back | UNREAD_VALUE_BIT, memory_order_acq_rel);
-    triple->back = taken & SLOT_INDEX_BITS;
+        &triple->shared, triple->writer_slot | UNREAD_VALUE_BIT, memory_order_acq_rel);
+    triple->writer_slot = taken & SLOT_INDEX_BITS;
     increment_counter(&triple->published);
     if (taken & UNREAD_VALUE_BIT) {
         increment_counter(&triple->overwritten_value_count);

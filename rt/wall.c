@@ -39,53 +39,55 @@ static double clamp_stiffness(double value, double least, double most)
 }
 
 /* Starts the estimate of a wall at the first contact force, unless a wall on that side is known. */
-static void begin_wall_contact(struct tact_wall_estimate *e, double q, double force, double tie)
+static void begin_wall_contact(struct tact_wall_estimate *e, double q, double force,
+                               double tie_stiffness)
 {
     e->touching = sign_of(force);
     e->position = e->last_position = q;
     e->force = e->last_force = force;
     if (e->wall.stiffness * e->touching <= 0.0) {
         e->square = initial_prior_weight_motion * initial_prior_weight_motion;
-        e->product = assumed_wall_stiffness_ratio * tie * e->square;
+        e->product = assumed_wall_stiffness_ratio * tie_stiffness * e->square;
     }
 }
 
 /* Updates the stiffness of the wall, the slope of force over position by least squares, and its
  * position from the present force. An object that moves under constant force, such as a lifted
  * weight, has no slope and is not taken for a wall. */
-static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double force, double tie,
-                                  double period)
+static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double force,
+                                  double tie_stiffness, double period)
 {
-    const double change = force - e->last_force, motion = q - e->last_position;
-    const double share = period / (sample_low_pass_time + period),
+    const double force_change = force - e->last_force, joint_motion = q - e->last_position;
+    const double low_pass_weight = period / (sample_low_pass_time + period),
                  min_square = final_prior_weight_motion * final_prior_weight_motion;
-    if (fabs(change) > min_contact_stretch * tie || fabs(motion) > min_sample_motion) {
-        e->square = sample_forgetting_factor * e->square + motion * motion;
-        e->product = sample_forgetting_factor * e->product + motion * change;
+    if (fabs(force_change) > min_contact_stretch * tie_stiffness ||
+        fabs(joint_motion) > min_sample_motion) {
+        e->square = sample_forgetting_factor * e->square + joint_motion * joint_motion;
+        e->product = sample_forgetting_factor * e->product + joint_motion * force_change;
         e->last_position = q;
         e->last_force = force;
     }
-    e->position += share * (q - e->position);
-    e->force += share * (force - e->force);
+    e->position += low_pass_weight * (q - e->position);
+    e->force += low_pass_weight * (force - e->force);
     const double square = e->square + min_square,
-                 product = e->product + assumed_wall_stiffness_ratio * tie * min_square;
-    const double most = max_wall_compliance_ratio / tie;
-    const double compliance = square < most * product ? square / product : most;
-    e->wall.stiffness = e->touching / (compliance + 1.0 / tie);
+                 product = e->product + assumed_wall_stiffness_ratio * tie_stiffness * min_square;
+    const double max_compliance = max_wall_compliance_ratio / tie_stiffness;
+    const double compliance = square < max_compliance * product ? square / product : max_compliance;
+    e->wall.stiffness = e->touching / (compliance + 1.0 / tie_stiffness);
     e->wall.position = e->position - compliance * e->force;
 }
 
-void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie,
+void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie_stiffness,
                         double period)
 {
-    const double min_contact_force = min_contact_stretch * tie;
+    const double min_contact_force = min_contact_stretch * tie_stiffness;
     if (e->touching == 0.0 && fabs(force) > min_contact_force) {
-        begin_wall_contact(e, q, force, tie);
+        begin_wall_contact(e, q, force, tie_stiffness);
     } else if (e->touching * force < contact_end_force_ratio * min_contact_force) {
         e->touching = 0.0;
     }
     if (e->touching != 0.0) {
-        update_wall_stiffness(e, q, force, tie, period);
+        update_wall_stiffness(e, q, force, tie_stiffness, period);
     } else if (sign_of(e->wall.stiffness) * (q - e->wall.position) > wall_forget_distance) {
         e->wall.stiffness = 0.0;
     }
@@ -93,37 +95,43 @@ void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, do
 
 double tact_wall_force(const struct tact_wall *wall, double q)
 {
-    const double depth = sign_of(wall->stiffness) * (q - wall->position);
-    return depth > 0.0 ? -wall->stiffness * depth : 0.0;
+    const double penetration_depth = sign_of(wall->stiffness) * (q - wall->position);
+    return penetration_depth > 0.0 ? -wall->stiffness * penetration_depth : 0.0;
 }
 
 /* Reduces the delayed part of the force: with time, by the work that a spring would give as the
  * joint moves along, and so far that the wall never pulls. */
-static double decay_delayed_force(const struct tact_wall_rendering *felt, double delayed_force,
-                                  double push, double motion, double most, double period)
+static double decay_delayed_force(const struct tact_wall_rendering *rendering, double delayed_force,
+                                  double wall_force, double motion, double max_stiffness,
+                                  double period)
 {
-    const double rate =
-        fmax(max_wall_shift_speed * felt->stiffness,
-             fmin(fabs(delayed_force) / delayed_force_decay_time, max_wall_shift_speed * most));
-    const double along = delayed_force * push >= 0.0
-                             ? felt->stiffness * fmax(0.0, motion * sign_of(delayed_force))
+    const double rate = fmax(
+        max_wall_shift_speed * rendering->stiffness,
+        fmin(fabs(delayed_force) / delayed_force_decay_time, max_wall_shift_speed * max_stiffness));
+    const double along = delayed_force * wall_force >= 0.0
+                             ? rendering->stiffness * fmax(0.0, motion * sign_of(delayed_force))
                              : 0.0;
-    const double left =
+    const double remaining_force =
         copysign(fmax(0.0, fabs(delayed_force) - rate * period - along), delayed_force);
-    return left * push < 0.0 && fabs(left) > fabs(push) ? -push : left;
+    return remaining_force * wall_force < 0.0 && fabs(remaining_force) > fabs(wall_force)
+               ? -wall_force
+               : remaining_force;
 }
 
-double tact_wall_render(struct tact_wall_rendering *felt, const struct tact_wall *received_wall,
-                        double q, double most, double period)
+double tact_wall_render(struct tact_wall_rendering *rendering,
+                        const struct tact_wall *received_wall, double q, double max_stiffness,
+                        double period)
 {
-    const struct tact_wall wall = {received_wall->position,
-                                   clamp_stiffness(received_wall->stiffness, -most, most)};
-    const double push = tact_wall_force(&wall, q);
-    const double delayed_force = felt->delayed_force + tact_wall_force(&felt->wall, q) - push;
-    felt->wall = wall;
-    felt->stiffness = wall.stiffness != 0.0 ? fabs(wall.stiffness) : felt->stiffness;
-    felt->delayed_force =
-        decay_delayed_force(felt, delayed_force, push, q - felt->position, most, period);
-    felt->position = q;
-    return push + felt->delayed_force;
+    const struct tact_wall wall = {
+        received_wall->position,
+        clamp_stiffness(received_wall->stiffness, -max_stiffness, max_stiffness)};
+    const double wall_force = tact_wall_force(&wall, q);
+    const double delayed_force =
+        rendering->delayed_force + tact_wall_force(&rendering->wall, q) - wall_force;
+    rendering->wall = wall;
+    rendering->stiffness = wall.stiffness != 0.0 ? fabs(wall.stiffness) : rendering->stiffness;
+    rendering->delayed_force = decay_delayed_force(rendering, delayed_force, wall_force,
+                                                   q - rendering->position, max_stiffness, period);
+    rendering->position = q;
+    return wall_force + rendering->delayed_force;
 }

@@ -30,7 +30,7 @@ struct tact_wall_estimate {
 /* One tick: q [m, rad]; force: F, by the contacts [N, N m]; tie: K of the tie; period [s]. A force
  * counts from a stretch of the tie of 0.2 mm (or mrad) on. A wall that is passed without such a
  * force is forgotten. */
-void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie,
+void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie_stiffness,
                         double period);
 
 /* State of the force that renders a remote wall at a joint. All members are doubles. */
@@ -48,7 +48,8 @@ double tact_wall_force(const struct tact_wall *wall, double q);
 /* One tick: the force on the joint. A wall that is touched changes without a jump: its force
  * follows by 0.3 s and as if it moved by 5 cm/s or 5 crad/s, and never pulls. most: of the
  * stiffness that is felt. */
-double tact_wall_render(struct tact_wall_rendering *felt, const struct tact_wall *received_wall,
-                        double q, double most, double period);
+double tact_wall_render(struct tact_wall_rendering *rendering,
+                        const struct tact_wall *received_wall, double q, double max_stiffness,
+                        double period);
 
 #endif

@@ -35,11 +35,11 @@ double tact_wave_line_end_rate(double impedance, double wave, double force)
 
 enum tact_wave_kind tact_wave_kind(double wave)
 {
-    static const double reserved[] = {TACT_WAVE_AT_REST, TACT_WAVE_STOPPED, TACT_WAVE_WAIT,
-                                      TACT_WAVE_WAITING};
+    static const double reserved_wave_values[] = {TACT_WAVE_AT_REST, TACT_WAVE_STOPPED,
+                                                  TACT_WAVE_WAIT, TACT_WAVE_WAITING};
     int kind = TACT_WAVE_KIND_MISSING;
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-        kind += fabs(wave) > 0.5 * reserved[i];
+    for (size_t i = 0; i < sizeof reserved_wave_values / sizeof *reserved_wave_values; i++) {
+        kind += fabs(wave) > 0.5 * reserved_wave_values[i];
     }
     return (enum tact_wave_kind)(kind + (fabs(wave) > 2.0 * TACT_WAVE_WAITING));
 }
@@ -78,12 +78,12 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
                  rate = tact_wave_line_end_rate(tie->impedance, wave, force);
     const double line_end_lead_beyond_stretch =
         (rate > 0.0 ? -error : error) - fabs(force) * delay / tie->impedance;
-    const double most =
+    const double max_attenuation =
         max_wave_attenuation *
         clamp_to_range((delay - min_reflection_delay) / reflection_delay_ramp, 0.0, 1.0);
     return wave * (1.0 - clamp_to_range(line_end_lead_beyond_stretch /
                                             (full_attenuation_lead_speed * delay),
-                                        0.0, most));
+                                        0.0, max_attenuation));
 }
 
 double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double round_trip,
@@ -93,9 +93,10 @@ double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double ro
         return 0.0;
     }
     const double gain = fmin(max_correction_gain, max_gain_times_round_trip / round_trip);
-    const double share = fmin(max_stretch_gain, min_hand_stiffness_to_impedance * 0.5 * round_trip);
-    const double stretch = position_error_due_to_line_stretch(tie, round_trip, error, force);
-    return gain * (error + share * stretch);
+    const double stretch_fraction =
+        fmin(max_stretch_gain, min_hand_stiffness_to_impedance * 0.5 * round_trip);
+    const double stretch_error = position_error_due_to_line_stretch(tie, round_trip, error, force);
+    return gain * (error + stretch_fraction * stretch_error);
 }
 
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,

@@ -101,22 +101,22 @@ static int add_message_schema(struct tact_encoder *encoder, bool is_topic_enable
                : 0;
 }
 
-static int add_topic_channel(struct tact_encoder *encoder, int which, bool is_topic_enabled,
+static int add_topic_channel(struct tact_encoder *encoder, int channel_index, bool is_topic_enabled,
                              int schema, const char *topic)
 {
     int rc = is_topic_enabled
                  ? encoder->message_sink.channel(encoder->message_sink.self, schema, topic)
                  : -1;
 
-    encoder->channels[which] = rc;
+    encoder->channels[channel_index] = rc;
     return is_topic_enabled && rc < 0 ? rc : 0;
 }
 
 /* Adds one wrench channel per contact, or per sensor, with consecutive ids. */
-static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema)
+static int add_wrench_topics(struct tact_encoder *encoder, int channel_index, int schema)
 {
     const struct tact_derived_topics *s = &encoder->derived_topics;
-    bool contacts = which == TACT_CHANNEL_CONTACTS;
+    bool contacts = channel_index == TACT_CHANNEL_CONTACTS;
     size_t count = contacts ? s->contact_count : s->sensor_count;
     char topic[TACT_RECORDER_TOPIC_NAME + 32];
     int rc = 0;
@@ -126,7 +126,7 @@ static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema
                  contacts ? s->contacts[i].name : s->sensors[i].name);
         rc = encoder->message_sink.channel(encoder->message_sink.self, schema, topic);
         if (i == 0) {
-            encoder->channels[which] = rc;
+            encoder->channels[channel_index] = rc;
         }
     }
     return rc < 0 ? rc : 0;
@@ -331,13 +331,13 @@ static void encode_contact_of_list(struct tact_cdr *cdr, const struct tact_encod
                                    const double *element)
 {
     char name[512];
-    uint32_t same = checked_double_to_uint32(element[2]);
+    uint32_t number_of_same_name = checked_double_to_uint32(element[2]);
     int length =
         snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, element[0]),
                  tact_encoder_owner_name(encoder, element[1]));
 
-    if (same > 1) {
-        snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, same);
+    if (number_of_same_name > 1) {
+        snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, number_of_same_name);
     }
     tact_utf8_repair(name); /* truncation of the text may split a UTF-8 character */
     tact_cdr_string(cdr, name);

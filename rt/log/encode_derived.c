@@ -19,18 +19,18 @@ static void put_ros_header(struct tact_cdr *cdr, const struct tact_encoder *enco
 /* One sequence of JointState: empty if no joint has the quantity, else one value per joint (NaN if
  * absent). */
 static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_topics *derived_topics,
-                             const struct tact_record *record, size_t member)
+                             const struct tact_record *record, size_t offset_member)
 {
-    size_t known = 0;
+    size_t known_value_count = 0;
     uint32_t offset;
 
     for (size_t i = 0; i < derived_topics->joint_count; i++) {
-        memcpy(&offset, (const char *)&derived_topics->joints[i] + member, sizeof offset);
-        known += offset != TACT_RECORDER_NONE;
+        memcpy(&offset, (const char *)&derived_topics->joints[i] + offset_member, sizeof offset);
+        known_value_count += offset != TACT_RECORDER_NONE;
     }
-    tact_cdr_u32(cdr, known ? (uint32_t)derived_topics->joint_count : 0);
-    for (size_t i = 0; known && i < derived_topics->joint_count; i++) {
-        memcpy(&offset, (const char *)&derived_topics->joints[i] + member, sizeof offset);
+    tact_cdr_u32(cdr, known_value_count ? (uint32_t)derived_topics->joint_count : 0);
+    for (size_t i = 0; known_value_count && i < derived_topics->joint_count; i++) {
+        memcpy(&offset, (const char *)&derived_topics->joints[i] + offset_member, sizeof offset);
         tact_cdr_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
     }
 }
@@ -65,13 +65,13 @@ static void write_transform(struct tact_cdr *cdr, const struct tact_encoder *enc
 }
 
 /* The frame of a base that moves in the world, as in contact/world/hand.h. */
-static void pose_of_moving_base(const struct tact_pose *rest, const double *q, double out[7])
+static void pose_of_moving_base(const struct tact_pose *start_pose, const double *q, double out[7])
 {
     struct tact_pose pose;
-    double turn[4];
-    tact_quat_from_rotvec(turn, q + 3);
-    tact_quat_mul(pose.quat_wxyz, turn, rest->quat_wxyz);
-    tact_v3_add(pose.position, rest->position, q);
+    double rotation[4];
+    tact_quat_from_rotvec(rotation, q + 3);
+    tact_quat_mul(pose.quat_wxyz, rotation, start_pose->quat_wxyz);
+    tact_v3_add(pose.position, start_pose->position, q);
     memcpy(out, &pose, sizeof pose);
 }
 
@@ -79,21 +79,21 @@ static void pose_of_moving_base(const struct tact_pose *rest, const double *q, d
 static void link_pose_in_parent(const struct tact_recorder_link *link, const double *values,
                                 double out[7])
 {
-    const double q = values[link->position], half = 0.5 * q;
-    struct tact_pose rest, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}, pose;
+    const double q = values[link->position], half_joint_angle = 0.5 * q;
+    struct tact_pose pose_at_zero, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}, pose;
 
-    memcpy(&rest, link->pose, sizeof rest);
+    memcpy(&pose_at_zero, link->pose, sizeof pose_at_zero);
     if (link->slides == TACT_RECORDER_BASE) {
-        pose_of_moving_base(&rest, values + link->position, out);
+        pose_of_moving_base(&pose_at_zero, values + link->position, out);
         return;
     }
     if (link->slides) {
         tact_v3_scale(motion.position, link->axis, q);
     } else {
-        motion.quat_wxyz[0] = tact_cos(half);
-        tact_v3_scale(motion.quat_wxyz + 1, link->axis, tact_sin(half));
+        motion.quat_wxyz[0] = tact_cos(half_joint_angle);
+        tact_v3_scale(motion.quat_wxyz + 1, link->axis, tact_sin(half_joint_angle));
     }
-    tact_pose_mul(&pose, &rest, &motion);
+    tact_pose_mul(&pose, &pose_at_zero, &motion);
     memcpy(out, &pose, sizeof pose);
 }
 
@@ -103,16 +103,17 @@ static void find_contact_values(struct tact_encoder *encoder, const struct tact_
 {
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     const double *element = record->values + encoder->size + 1;
-    size_t left = encoder->stride > 0 ? (size_t)element[-1] : 0;
+    size_t remaining_elements = encoder->stride > 0 ? (size_t)element[-1] : 0;
 
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         const struct tact_recorder_contact *c = &derived_topics->contacts[i];
         encoder->at[i] = encoder->stride > 0 ? NULL : record->values;
-        for (; left > 0 && (element[0] < c->a || (element[0] == c->a && element[1] < c->b));
-             left--) {
+        for (; remaining_elements > 0 &&
+               (element[0] < c->a || (element[0] == c->a && element[1] < c->b));
+             remaining_elements--) {
             element += encoder->stride;
         }
-        if (left > 0 && element[0] == c->a && element[1] == c->b) {
+        if (remaining_elements > 0 && element[0] == c->a && element[1] == c->b) {
             encoder->at[i] = element + TACT_ELEMENT_HEAD;
         }
     }

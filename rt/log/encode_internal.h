@@ -115,7 +115,7 @@ void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t s
                           const struct tact_pressure *map);
 
 /** The shapes that /scene leaves out for want of room. */
-struct tact_scene_rest {
+struct tact_scene_omitted_shapes {
     size_t count;
     const char *first; /* frame of the first; NULL if there is none */
 };
@@ -123,7 +123,7 @@ struct tact_scene_rest {
 /** Encodes the message of /scene as CDR. most: bytes that the triangles of all its shapes may take;
  * a shape whose triangles no longer fit has no marker, and is counted in *rest. */
 void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
-                       struct tact_bytes *out, struct tact_scene_rest *rest);
+                       struct tact_bytes *out, struct tact_scene_omitted_shapes *rest);
 
 /** Encodes the message of /scene, if it is not yet written. time_ns: wall clock. */
 void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns);

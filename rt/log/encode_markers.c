@@ -97,11 +97,12 @@ void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bo
 
 /* Colour for a value from 0 to 1: a sequential map in order of lightness, also for people who
  * confuse red and green. */
-static void put_pressure_color(struct tact_cdr *cdr, float share)
+static void put_pressure_color(struct tact_cdr *cdr, float pressure_ratio)
 {
     static const float stops[4][3] = {
         {0.20F, 0.05F, 0.35F}, {0.70F, 0.15F, 0.35F}, {0.95F, 0.50F, 0.15F}, {1.0F, 0.95F, 0.45F}};
-    float at = 3.0F * (share > 0.0F ? (share < 1.0F ? share : 1.0F) : 0.0F);
+    float at =
+        3.0F * (pressure_ratio > 0.0F ? (pressure_ratio < 1.0F ? pressure_ratio : 1.0F) : 0.0F);
     int i = at < 2.0F ? (int)at : 2;
     for (int k = 0; k < 3; k++) {
         tact_cdr_f32(cdr, stops[i][k] + (at - (float)i) * (stops[i + 1][k] - stops[i][k]));
@@ -231,34 +232,36 @@ static size_t triangle_bytes(const struct tact_shape *shape)
 }
 
 /* Whether a shape gets a marker; if so, its triangles are taken from those that may follow. */
-static bool take_room_for_shape(const struct tact_shape *shape, size_t *room)
+static bool reserve_triangle_bytes(const struct tact_shape *shape, size_t *remaining_triangle_bytes)
 {
-    if (!is_shape_drawable(shape) || triangle_bytes(shape) > *room) {
+    if (!is_shape_drawable(shape) || triangle_bytes(shape) > *remaining_triangle_bytes) {
         return false;
     }
-    *room -= triangle_bytes(shape);
+    *remaining_triangle_bytes -= triangle_bytes(shape);
     return true;
 }
 
 void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
-                       struct tact_bytes *out, struct tact_scene_rest *rest)
+                       struct tact_bytes *out, struct tact_scene_omitted_shapes *omitted_shapes)
 {
     struct tact_cdr cdr = tact_cdr_begin(out);
-    size_t room = most;
+    size_t remaining_triangle_bytes = most;
     uint32_t count = 0;
 
-    *rest = (struct tact_scene_rest){0};
+    *omitted_shapes = (struct tact_scene_omitted_shapes){0};
     for (size_t i = 0; i < content->shape_count; i++) {
-        bool taken = take_room_for_shape(content->shapes[i].shape, &room);
-        count += taken;
-        if (!taken && is_shape_drawable(content->shapes[i].shape)) {
-            rest->first = rest->count++ > 0 ? rest->first : content->shapes[i].frame;
+        bool has_marker =
+            reserve_triangle_bytes(content->shapes[i].shape, &remaining_triangle_bytes);
+        count += has_marker;
+        if (!has_marker && is_shape_drawable(content->shapes[i].shape)) {
+            omitted_shapes->first =
+                omitted_shapes->count++ > 0 ? omitted_shapes->first : content->shapes[i].frame;
         }
     }
     tact_cdr_u32(&cdr, count);
-    room = most;
+    remaining_triangle_bytes = most;
     for (size_t i = 0; i < content->shape_count; i++) {
-        if (take_room_for_shape(content->shapes[i].shape, &room)) {
+        if (reserve_triangle_bytes(content->shapes[i].shape, &remaining_triangle_bytes)) {
             put_shape_marker(&cdr, (int32_t)i, &content->shapes[i]);
         }
     }

@@ -129,29 +129,30 @@ static int is_suffix_used(const struct tact_layout *layout, const char *base, ui
 static uint32_t find_free_suffix(const struct tact_layout *layout, const char *base, uint32_t from,
                                  uint32_t last)
 {
-    uint32_t used = from, free_one = last, step = 1;
+    uint32_t largest_used_suffix = from, free_suffix = last, step = 1;
 
     if (!is_suffix_used(layout, base, from)) {
         return from;
     }
-    while (step <= last - used && is_suffix_used(layout, base, used + step)) {
-        used += step;
+    while (step <= last - largest_used_suffix &&
+           is_suffix_used(layout, base, largest_used_suffix + step)) {
+        largest_used_suffix += step;
         step = last > 9 ? 2 * step : 1; /* one by one among the first, which names may have */
     }
-    if (step <= last - used) {
-        free_one = used + step;
-    } else if (used == last || is_suffix_used(layout, base, last)) {
+    if (step <= last - largest_used_suffix) {
+        free_suffix = largest_used_suffix + step;
+    } else if (largest_used_suffix == last || is_suffix_used(layout, base, last)) {
         return last + 1;
     }
-    while (free_one - used > 1) {
-        uint32_t middle = used + (free_one - used) / 2;
-        if (is_suffix_used(layout, base, middle)) {
-            used = middle;
+    while (free_suffix - largest_used_suffix > 1) {
+        uint32_t middle_suffix = largest_used_suffix + (free_suffix - largest_used_suffix) / 2;
+        if (is_suffix_used(layout, base, middle_suffix)) {
+            largest_used_suffix = middle_suffix;
         } else {
-            free_one = middle;
+            free_suffix = middle_suffix;
         }
     }
-    return free_one;
+    return free_suffix;
 }
 
 /* Appends a suffix if the name is used. Suffixes of one length cut off as much of the name. */
@@ -202,12 +203,13 @@ const struct tact_field *tact_layout_find(const struct tact_layout *layout, cons
     return number ? &layout->fields[number - 1] : NULL;
 }
 
-static long append_layout_field(struct tact_layout *layout, uint32_t most,
+static long append_layout_field(struct tact_layout *layout, uint32_t max_size,
                                 enum tact_field_kind kind, const char *name, const char *unit,
                                 uint32_t count)
 {
-    if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 || layout->size > most ||
-        count > most - layout->size || (unsigned)kind > TACT_FIELD_TIMING) {
+    if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 ||
+        layout->size > max_size || count > max_size - layout->size ||
+        (unsigned)kind > TACT_FIELD_TIMING) {
         return -EINVAL;
     }
     int rc = reserve_layout_field(layout);
@@ -240,12 +242,12 @@ long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *
                           const char *name)
 {
     uint32_t first = layout->size;
-    char full[4 * TACT_FIELD_NAME];
+    char prefixed_name[4 * TACT_FIELD_NAME];
 
     for (uint32_t i = 0; i < element->field_count; i++) {
         const struct tact_field *field = &element->fields[i];
-        snprintf(full, sizeof full, "%.180s_%s", name, field->name);
-        long offset = append_layout_field(layout, TACT_LAYOUT_MAX_READ, field->kind, full,
+        snprintf(prefixed_name, sizeof prefixed_name, "%.180s_%s", name, field->name);
+        long offset = append_layout_field(layout, TACT_LAYOUT_MAX_READ, field->kind, prefixed_name,
                                           field->unit, field->count);
         if (offset < 0) {
             return offset;

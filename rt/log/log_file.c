@@ -51,13 +51,14 @@ static bool is_regular_file(const char *path)
 }
 
 /* The file is truncated only after it is locked. */
-static int open_log_file(const char *path, int replace, bool *made, struct tact_error *err)
+static int open_log_file(const char *path, int replace, bool *is_file_created,
+                         struct tact_error *err)
 {
     const int flags = O_WRONLY | O_CLOEXEC;
     bool is_regular = is_regular_file(path);
     int fd = is_regular ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
 
-    *made = is_regular && fd >= 0;
+    *is_file_created = is_regular && fd >= 0;
     if (fd < 0 && is_regular && errno == EEXIST && replace) {
         fd = open(path, flags | O_CREAT, 0666);
     }
@@ -77,9 +78,10 @@ static int open_log_file(const char *path, int replace, bool *made, struct tact_
     return fd;
 }
 
-int tact_log_file_create_part(const char *path, int replace, bool *made, struct tact_error *err)
+int tact_log_file_create_part(const char *path, int replace, bool *is_file_created,
+                              struct tact_error *err)
 {
-    return open_log_file(path, replace, made, err);
+    return open_log_file(path, replace, is_file_created, err);
 }
 
 /* Number between the prefix `head` and `number_suffix` in a file name, or -1. */
@@ -133,14 +135,14 @@ static const char *file_name_of_path(const char *path)
 static long later_log_part_number(const char *path)
 {
     const char *name = file_name_of_path(path), *dot = strrchr(name, '.');
-    size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    size_t stem_length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     char head[NAME_MAX + 2];
 
-    if (stem > NAME_MAX) {
+    if (stem_length > NAME_MAX) {
         return -1;
     }
-    snprintf(head, sizeof head, "%.*s.", (int)stem, name);
-    long number = find_largest_file_number(path, head, stem + 1, name + stem);
+    snprintf(head, sizeof head, "%.*s.", (int)stem_length, name);
+    long number = find_largest_file_number(path, head, stem_length + 1, name + stem_length);
     return number > 1 ? number : -1;
 }
 
@@ -179,38 +181,39 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
 /* Creates the file with the first free number after the largest one; concurrent recorders get
  * different numbers. */
 static int open_next_numbered_file(const char *path, const char *at, const char *ring_folder,
-                                   char **name, bool *made, struct tact_error *err)
+                                   char **name, bool *is_file_created, struct tact_error *err)
 {
     const char *base = file_name_of_path(path),
                *number_suffix = at + sizeof FILE_NUMBER_PLACEHOLDER - 1;
     long number = find_largest_file_number(path, base, (size_t)(at - base), number_suffix);
-    size_t room = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
-    char *full = malloc(room);
-    int rc = full ? -EEXIST : -ENOMEM;
+    size_t path_capacity = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
+    char *numbered_path = malloc(path_capacity);
+    int rc = numbered_path ? -EEXIST : -ENOMEM;
 
     while (rc == -EEXIST && ++number < 1000000000) {
         number = number > 0 ? number : 1;
-        snprintf(full, room, "%.*s%ld%s", (int)(at - path), path, number, number_suffix);
-        rc = tact_recorder_check(full, 0, ring_folder, err);
+        snprintf(numbered_path, path_capacity, "%.*s%ld%s", (int)(at - path), path, number,
+                 number_suffix);
+        rc = tact_recorder_check(numbered_path, 0, ring_folder, err);
         if (rc == 0) {
-            rc = open_log_file(full, 0, made, err);
+            rc = open_log_file(numbered_path, 0, is_file_created, err);
         }
     }
     if (rc < 0) {
-        free(full);
+        free(numbered_path);
     } else {
-        *name = full;
+        *name = numbered_path;
     }
     return rc;
 }
 
 int tact_log_file_create_first(const char *path, const struct tact_recorder_options *options,
-                               char **name, bool *made, struct tact_error *err)
+                               char **name, bool *is_file_created, struct tact_error *err)
 {
     const char *at = strstr(file_name_of_path(path), FILE_NUMBER_PLACEHOLDER);
 
     if (at) {
-        return open_next_numbered_file(path, at, options->ring_folder, name, made, err);
+        return open_next_numbered_file(path, at, options->ring_folder, name, is_file_created, err);
     }
     int rc = tact_recorder_check(path, options->replace, options->ring_folder, err);
     if (rc != 0) {
@@ -220,7 +223,7 @@ int tact_log_file_create_first(const char *path, const struct tact_recorder_opti
     if (!*name) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    rc = open_log_file(path, options->replace, made, err);
+    rc = open_log_file(path, options->replace, is_file_created, err);
     if (rc < 0) {
         free(*name);
     }

@@ -97,7 +97,7 @@ struct tact_log {
     struct tact_log *next_log_part; /* next file of the session, or NULL */
     uint64_t ticks_in_this_file;    /* number of records in this file; state counts all files */
     unsigned session_part_count;    /* number of files of the session; 0: one */
-    struct tact_log *reading;       /* file of the session that is being read; NULL: this one */
+    struct tact_log *current_part;  /* file of the session that is being read; NULL: this one */
 };
 
 /** Loads the later files of a session and adds them to the state of the first. Missing or damaged

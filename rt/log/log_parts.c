@@ -10,14 +10,16 @@
 char *tact_log_part_path(const char *first, unsigned number)
 {
     const char *slash = strrchr(first, '/'), *dot = strrchr(first, '.');
-    size_t stem = dot && dot > (slash ? slash + 1 : first) ? (size_t)(dot - first) : strlen(first);
-    size_t room = strlen(first) + 16;
-    char *path = malloc(room);
+    size_t stem_length =
+        dot && dot > (slash ? slash + 1 : first) ? (size_t)(dot - first) : strlen(first);
+    size_t path_capacity = strlen(first) + 16;
+    char *path = malloc(path_capacity);
 
     if (path && number == 1) {
-        snprintf(path, room, "%s", first);
+        snprintf(path, path_capacity, "%s", first);
     } else if (path) {
-        snprintf(path, room, "%.*s.%u%s", (int)stem, first, number, first + stem);
+        snprintf(path, path_capacity, "%.*s.%u%s", (int)stem_length, first, number,
+                 first + stem_length);
     }
     return path;
 }
@@ -45,45 +47,49 @@ static bool is_same_layout(const struct tact_layout *a, const struct tact_log *p
     return tact_layout_equal(a, b);
 }
 
-static void merge_topics_of_part(struct tact_log *all, const struct tact_log *part)
+static void merge_topics_of_part(struct tact_log *merged_log, const struct tact_log *part)
 {
     for (size_t i = 0; i < part->topic_count; i++) {
-        const struct tact_log_topic *one = &part->topics[i];
+        const struct tact_log_topic *part_topic = &part->topics[i];
         size_t k = 0;
-        while (k < all->topic_count && strcmp(all->topics[k].name, one->name) != 0) {
+        while (k < merged_log->topic_count &&
+               strcmp(merged_log->topics[k].name, part_topic->name) != 0) {
             k++;
         }
-        if (k == all->topic_count || one->messages == 0) {
+        if (k == merged_log->topic_count || part_topic->messages == 0) {
             continue;
         }
-        struct tact_log_topic *topic = &all->topics[k];
-        if (topic->messages == 0 || one->first_ns < topic->first_ns) {
-            topic->first_ns = one->first_ns;
+        struct tact_log_topic *topic = &merged_log->topics[k];
+        if (topic->messages == 0 || part_topic->first_ns < topic->first_ns) {
+            topic->first_ns = part_topic->first_ns;
         }
-        if (one->last_ns > topic->last_ns) {
-            topic->last_ns = one->last_ns;
+        if (part_topic->last_ns > topic->last_ns) {
+            topic->last_ns = part_topic->last_ns;
         }
-        topic->messages += one->messages;
+        topic->messages += part_topic->messages;
     }
 }
 
 /* Keeps the first damage found in the session, with the name of its file. */
-static void merge_first_damage(struct tact_log_state *all, const struct tact_log_state *one,
-                               const char *path, const char *why)
+static void merge_first_damage(struct tact_log_state *merged_state,
+                               const struct tact_log_state *part_state, const char *path,
+                               const char *why)
 {
     const char *slash = strrchr(path, '/');
 
-    all->bytes_lost += one ? one->bytes_lost : 0;
-    if (all->complete) {
-        snprintf(all->why, sizeof all->why, "in %.60s: %.180s", slash ? slash + 1 : path, why);
-        all->damage_at = one ? one->damage_at : 0;
+    merged_state->bytes_lost += part_state ? part_state->bytes_lost : 0;
+    if (merged_state->complete) {
+        snprintf(merged_state->why, sizeof merged_state->why, "in %.60s: %.180s",
+                 slash ? slash + 1 : path, why);
+        merged_state->damage_at = part_state ? part_state->damage_at : 0;
     }
-    all->complete = false;
+    merged_state->complete = false;
 }
 
-static void merge_log_state(struct tact_log *all, const struct tact_log *part, const char *path)
+static void merge_log_state(struct tact_log *merged_log, const struct tact_log *part,
+                            const char *path)
 {
-    struct tact_log_state *to = &all->state;
+    struct tact_log_state *to = &merged_log->state;
     const struct tact_log_state *from = &part->state;
 
     if (from->ticks > 0) {
@@ -111,7 +117,7 @@ static void merge_log_state(struct tact_log *all, const struct tact_log *part, c
     if (!from->complete) {
         merge_first_damage(to, from, path, from->why);
     }
-    merge_topics_of_part(all, part);
+    merge_topics_of_part(merged_log, part);
 }
 
 /* Loads the next file of the session, if there is one; *part may be NULL. */
@@ -119,10 +125,10 @@ static int load_next_part(const struct tact_log *first, const char *path, unsign
                           struct tact_log **part)
 {
     struct tact_log *log = NULL;
-    struct tact_error unused = {0};
+    struct tact_error unused_error = {0};
 
     *part = NULL;
-    int rc = tact_log_load(path, &log, &unused);
+    int rc = tact_log_load(path, &log, &unused_error);
     if (rc == -ENOMEM) {
         return rc;
     }
@@ -145,7 +151,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
         return 0;
     }
     for (unsigned number = 2; rc == 0; number++) {
-        const char *expected = tact_log_fact(before, "continued_in");
+        const char *expected_part_name = tact_log_fact(before, "continued_in");
         char *next = tact_log_part_path(path, number);
         rc = next ? load_next_part(first, next, number, end) : -ENOMEM;
         if (rc == 0 && *end) {
@@ -153,7 +159,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
             merge_log_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
             first->session_part_count = number;
-        } else if (rc == 0 && expected) {
+        } else if (rc == 0 && expected_part_name) {
             merge_first_damage(&first->state, NULL, next,
                                "the next file of the session is missing or damaged");
         }
@@ -169,7 +175,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
 
 int tact_log_next(struct tact_log *log, struct tact_record *record)
 {
-    struct tact_log *part = log->reading ? log->reading : log;
+    struct tact_log *part = log->current_part ? log->current_part : log;
     int rc;
 
     while ((rc = tact_log_read_next_in_file(part, &log->pairs, record)) == 0 &&
@@ -180,7 +186,7 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
             return rc;
         }
     }
-    log->reading = part;
+    log->current_part = part;
     return rc;
 }
 
@@ -196,7 +202,7 @@ int tact_log_seek(struct tact_log *log, uint64_t index)
         index -= part->ticks_in_this_file;
         part = part->next_log_part;
     }
-    log->reading = part;
+    log->current_part = part;
     return tact_log_seek_in_file(part, index);
 }
 

@@ -309,11 +309,11 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
         return 0;
     }
     while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (log->chunks[middle].first <= index) {
-            low = middle;
+        size_t middle_chunk = low + (high - low) / 2;
+        if (log->chunks[middle_chunk].first <= index) {
+            low = middle_chunk;
         } else {
-            high = middle;
+            high = middle_chunk;
         }
     }
     int rc = load_log_chunk(log, low);

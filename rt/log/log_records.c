@@ -18,17 +18,17 @@
 /* Makes room for one more element of an array that grows by doubling. */
 int tact_log_grow_array(void *array, size_t count, size_t element)
 {
-    void *old, *larger;
+    void *old_array, *larger_array;
 
     if ((count & (count - 1)) != 0) {
         return 0;
     }
-    memcpy(&old, array, sizeof old);
-    larger = realloc(old, (count ? 2 * count : 1) * element);
-    if (!larger) {
+    memcpy(&old_array, array, sizeof old_array);
+    larger_array = realloc(old_array, (count ? 2 * count : 1) * element);
+    if (!larger_array) {
         return -ENOMEM;
     }
-    memcpy(array, &larger, sizeof larger);
+    memcpy(array, &larger_array, sizeof larger_array);
     return 0;
 }
 
@@ -122,9 +122,9 @@ int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
     return 0;
 }
 
-static void copy_topic_name(struct tact_span name, char *out, size_t room)
+static void copy_topic_name(struct tact_span name, char *out, size_t capacity)
 {
-    size_t size = name.size < room ? name.size : room - 1;
+    size_t size = name.size < capacity ? name.size : capacity - 1;
     memcpy(out, name.data, size);
     out[size] = '\0';
     tact_utf8_repair(out);
@@ -203,12 +203,12 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
 
 /* Stores the id of a topic's channel: a topic has one channel, by which its messages are counted.
  */
-static int set_id_of_single_channel(int *known, int id)
+static int set_id_of_single_channel(int *known_id, int id)
 {
-    if (*known >= 0 && *known != id) {
+    if (*known_id >= 0 && *known_id != id) {
         return -EBADMSG;
     }
-    *known = id;
+    *known_id = id;
     return 0;
 }
 

@@ -53,13 +53,15 @@ static bool is_plausible_record_at(struct tact_log *log, uint64_t at)
 }
 
 /* Whether a record may start here: a known opcode, and a length within the file. */
-static bool is_plausible_record_header(const uint8_t *head, uint64_t left, uint64_t *length)
+static bool is_plausible_record_header(const uint8_t *head, uint64_t remaining_bytes,
+                                       uint64_t *length)
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
             head[0] == TACT_MCAP_METADATA || head[0] == TACT_MCAP_DAMAGE_COVER ||
             (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_BYTES)) &&
-           left >= TACT_MCAP_RECORD_HEADER && *length <= left - TACT_MCAP_RECORD_HEADER;
+           remaining_bytes >= TACT_MCAP_RECORD_HEADER &&
+           *length <= remaining_bytes - TACT_MCAP_RECORD_HEADER;
 }
 
 int tact_log_find_next_record(struct tact_log *log, uint64_t from)
@@ -67,7 +69,7 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
     uint8_t block[RESYNC_BLOCK_BYTES];
     uint64_t size = log->file.size, at = from;
     /* limits the bytes read in all searches, as each candidate may cost a whole record */
-    const uint64_t most = 8 * size + ((uint64_t)64 << 20);
+    const uint64_t max_resync_bytes = 8 * size + ((uint64_t)64 << 20);
     uint64_t length;
     size_t block_bytes = FIRST_RESYNC_BLOCK_BYTES; /* grows: the next record is often near */
 
@@ -84,7 +86,7 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
             if (!is_plausible_record_header(block + i, size - at - i, &length)) {
                 continue;
             }
-            if (length > most - log->resync_bytes) {
+            if (length > max_resync_bytes - log->resync_bytes) {
                 return -ENODATA;
             }
             log->resync_bytes += length;
@@ -99,8 +101,9 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
 }
 
 int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
-                              int (*take)(struct tact_log *, const struct tact_mcap_record *,
-                                          struct tact_error *))
+                              int (*store_definition)(struct tact_log *,
+                                                      const struct tact_mcap_record *,
+                                                      struct tact_error *))
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
@@ -121,7 +124,7 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
     }
     while (rc == 0 && tact_mcap_reader_next(&file, &record) == 0 &&
            (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {
-        rc = take(log, &record, err);
+        rc = store_definition(log, &record, err);
     }
     tact_bytes_free(&file.buffer);
     return rc == -EBADMSG ? 0 : rc;

@@ -205,8 +205,8 @@ static int scan_footer(struct tact_log *log, const struct tact_mcap_record *reco
         return stop_scan_at_damage(log, record->at, "the footer is damaged");
     }
     memcpy(&crc, content.data + 16, sizeof crc);
-    uint32_t own = tact_crc32(log->file.crc_up_to_last_record, head, sizeof head);
-    if (tact_crc32(own, content.data, 16) != crc) {
+    uint32_t computed_crc = tact_crc32(log->file.crc_up_to_last_record, head, sizeof head);
+    if (tact_crc32(computed_crc, content.data, 16) != crc) {
         return stop_scan_at_damage(log, record->at, "the checksum of the index does not match");
     }
     if (tact_mcap_reader_is_at_end(&log->file) != 0) {

@@ -45,13 +45,13 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
 static bool is_damaged_magic(int fd, const uint8_t *magic)
 {
     uint8_t header[TACT_MCAP_RECORD_HEADER + MAX_HEADER_BYTES];
-    int right = 0;
+    int matching_byte_count = 0;
     uint64_t length;
 
     for (int i = 0; i < TACT_MCAP_MAGIC_SIZE; i++) {
-        right += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
+        matching_byte_count += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
     }
-    if (2 * right < TACT_MCAP_MAGIC_SIZE ||
+    if (2 * matching_byte_count < TACT_MCAP_MAGIC_SIZE ||
         tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEADER) != 0) {
         return false;
     }
@@ -72,9 +72,9 @@ static int check_mcap_magic(int fd, off_t size, bool *damaged)
     size_t length = size < (off_t)sizeof magic ? (size_t)size : sizeof magic;
 
     int rc = tact_mcap_read_at(fd, 0, magic, length);
-    bool right = rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) == 0;
-    *damaged = rc == 0 && !right && length == sizeof magic && is_damaged_magic(fd, magic);
-    if (rc == 0 && !right && !*damaged) {
+    bool is_magic_intact = rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) == 0;
+    *damaged = rc == 0 && !is_magic_intact && length == sizeof magic && is_damaged_magic(fd, magic);
+    if (rc == 0 && !is_magic_intact && !*damaged) {
         return -EBADMSG;
     }
     return rc == 0 && length < sizeof magic ? -ENODATA : rc;
@@ -127,13 +127,13 @@ void tact_mcap_reader_close(struct tact_mcap_reader *reader)
 
 int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record)
 {
-    uint64_t left = reader->size - reader->offset, length;
+    uint64_t remaining_bytes = reader->size - reader->offset, length;
     uint8_t head[TACT_MCAP_RECORD_HEADER];
 
-    if (left == 0) {
+    if (remaining_bytes == 0) {
         return -ENODATA;
     }
-    if (left < sizeof head) {
+    if (remaining_bytes < sizeof head) {
         return -EBADMSG;
     }
     int rc = tact_mcap_read_at(reader->fd, reader->offset, head, sizeof head);
@@ -141,7 +141,7 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
         return rc;
     }
     memcpy(&length, head + 1, sizeof length);
-    if (length > left - sizeof head ||
+    if (length > remaining_bytes - sizeof head ||
         (head[0] != TACT_MCAP_ATTACHMENT && head[0] != TACT_MCAP_DAMAGE_COVER &&
          length > 2 * TACT_MCAP_CHUNK_LIMIT)) {
         return -EBADMSG;
@@ -213,15 +213,16 @@ int tact_mcap_check_damage_cover(struct tact_span content)
     return in.bad || tact_crc32(0, in.at, in.left) != crc ? -EBADMSG : 0;
 }
 
-static int decompress_chunk(struct tact_span packed, bool is_zstd_compressed, uint64_t size,
+static int decompress_chunk(struct tact_span stored_chunk, bool is_zstd_compressed, uint64_t size,
                             struct tact_bytes *out)
 {
     out->size = 0;
-    if (size > TACT_MCAP_CHUNK_LIMIT || (!is_zstd_compressed && size != packed.size)) {
+    if (size > TACT_MCAP_CHUNK_LIMIT || (!is_zstd_compressed && size != stored_chunk.size)) {
         return -EBADMSG;
     }
-    if (is_zstd_compressed && (size / MAX_ZSTD_RATIO > packed.size ||
-                               ZSTD_getFrameContentSize(packed.data, packed.size) != size)) {
+    if (is_zstd_compressed &&
+        (size / MAX_ZSTD_RATIO > stored_chunk.size ||
+         ZSTD_getFrameContentSize(stored_chunk.data, stored_chunk.size) != size)) {
         return -EBADMSG;
     }
     uint8_t *to = tact_bytes_reserve(out, (size_t)size);
@@ -229,8 +230,8 @@ static int decompress_chunk(struct tact_span packed, bool is_zstd_compressed, ui
         return -ENOMEM;
     }
     if (!is_zstd_compressed) {
-        memcpy(to, packed.data, packed.size);
-    } else if (ZSTD_decompress(to, (size_t)size, packed.data, packed.size) != size) {
+        memcpy(to, stored_chunk.data, stored_chunk.size);
+    } else if (ZSTD_decompress(to, (size_t)size, stored_chunk.data, stored_chunk.size) != size) {
         return -EBADMSG;
     }
     out->size = (size_t)size;

@@ -119,12 +119,13 @@ static void queue_change_of_file(struct reopened_log *t, uint64_t at, const void
 /* Checks that up to `end` only message indexes or damage follow. */
 static int check_message_index_range(struct reopened_log *t, uint64_t end)
 {
-    const struct tact_mcap_byte_range *damage = NULL;
+    const struct tact_mcap_byte_range *damaged_range = NULL;
     struct tact_mcap_record record;
 
-    for (uint64_t at = t->file.offset; at < end; at = damage ? damage->end : t->file.offset) {
-        damage = find_damage_at_offset(t, at);
-        if (damage) {
+    for (uint64_t at = t->file.offset; at < end;
+         at = damaged_range ? damaged_range->end : t->file.offset) {
+        damaged_range = find_damage_at_offset(t, at);
+        if (damaged_range) {
             continue;
         }
         t->file.offset = at;
@@ -136,7 +137,7 @@ static int check_message_index_range(struct reopened_log *t, uint64_t end)
             return -EBADMSG;
         }
     }
-    return damage || t->file.offset == end ? 0 : -EBADMSG;
+    return damaged_range || t->file.offset == end ? 0 : -EBADMSG;
 }
 
 /* The index after a chunk follows from its messages. Damaged indexes are rewritten, and those
@@ -146,8 +147,8 @@ static int rebuild_state_from_message_indexes(struct reopened_log *t)
     struct tact_bytes *out = &t->writer->output;
     struct tact_bytes found = {0};
     uint64_t at = t->file.offset;
-    uint64_t left = t->from->end - at;
-    size_t size = left < out->size ? (size_t)left : out->size;
+    uint64_t remaining_bytes = t->from->end - at;
+    size_t size = remaining_bytes < out->size ? (size_t)remaining_bytes : out->size;
     uint32_t crc = tact_crc32(t->file.crc, out->data, size);
 
     uint8_t *bytes = tact_bytes_reserve(&found, size);

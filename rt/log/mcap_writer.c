@@ -330,13 +330,13 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
     size_t chunk_length_offset = out->size;
     tact_put_u64(out, 0);
     if (writer->zstd) {
-        size_t bound = ZSTD_compressBound(chunk->size);
-        uint8_t *to = tact_bytes_reserve(out, bound);
+        size_t max_compressed_size = ZSTD_compressBound(chunk->size);
+        uint8_t *to = tact_bytes_reserve(out, max_compressed_size);
         if (!to) {
             return -ENOMEM;
         }
-        size_t size = ZSTD_compressCCtx(writer->zstd, to, bound, chunk->data, chunk->size,
-                                        writer->zstd_level);
+        size_t size = ZSTD_compressCCtx(writer->zstd, to, max_compressed_size, chunk->data,
+                                        chunk->size, writer->zstd_level);
         if (ZSTD_isError(size)) {
             return -EIO;
         }

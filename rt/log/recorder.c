@@ -89,18 +89,18 @@ static void free_recorder(struct tact_recorder *recorder)
 }
 
 /* A viewer lacks the shapes beyond the room of /scene; the log has them in its attachments. */
-static void encode_scene_and_report_rest(struct tact_recorder *recorder,
-                                         const struct tact_recorder_content *content)
+static void encode_scene_and_report_omitted_shapes(struct tact_recorder *recorder,
+                                                   const struct tact_recorder_content *content)
 {
-    struct tact_scene_rest rest;
+    struct tact_scene_omitted_shapes omitted_shapes;
 
-    tact_encode_scene(content, TACT_SCENE_BYTES, &recorder->content.scene, &rest);
-    if (rest.count > 0) {
+    tact_encode_scene(content, TACT_SCENE_BYTES, &recorder->content.scene, &omitted_shapes);
+    if (omitted_shapes.count > 0) {
         tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                      "%s: /scene lacks %zu of %zu shapes, the first of \"%s\": their triangles "
                      "exceed its %u MiB; viewers do not draw them",
-                     recorder->path, rest.count, content->shape_count, rest.first,
-                     (unsigned)(TACT_SCENE_BYTES >> 20));
+                     recorder->path, omitted_shapes.count, content->shape_count,
+                     omitted_shapes.first, (unsigned)(TACT_SCENE_BYTES >> 20));
     }
 }
 
@@ -109,13 +109,14 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
                                     struct tact_messages messages, struct tact_recorder **out,
                                     struct tact_error *err)
 {
-    bool made = false;
+    bool is_file_created = false;
     int rc;
     struct tact_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    recorder->fd = tact_log_file_create_first(path, options, &recorder->path, &made, err);
+    recorder->fd =
+        tact_log_file_create_first(path, options, &recorder->path, &is_file_created, err);
     if (recorder->fd < 0) {
         rc = recorder->fd;
         free(recorder);
@@ -128,7 +129,7 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
         set_session_facts(recorder);
     }
     if (content->shape_count > 0 && options->derived_every > 0) {
-        encode_scene_and_report_rest(recorder, content);
+        encode_scene_and_report_omitted_shapes(recorder, content);
     }
     rc = 0;
     if (is_log_split_requested &&
@@ -144,7 +145,7 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
         if (recorder->fd >= 0) {
             close(recorder->fd);
         }
-        if (made) {
+        if (is_file_created) {
             unlink(recorder->path);
         }
         free_recorder(recorder);
@@ -202,7 +203,7 @@ static struct tact_recorder_part *switch_to_next_part(struct tact_recorder *reco
                               memory_order_relaxed);
     atomic_store_explicit(&recorder->current, next, memory_order_release);
     /* Last access to the old part: its thread may now free the rings. */
-    atomic_store_explicit(&now->retired, true, memory_order_release);
+    atomic_store_explicit(&now->is_producer_done, true, memory_order_release);
     return next;
 }
 
@@ -261,37 +262,39 @@ uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
 
 /* Sums the reports of all parts. A file that was created and never used is removed. */
 static void sum_reports_of_log_parts(struct tact_recorder *recorder,
-                                     struct tact_recorder_report *all)
+                                     struct tact_recorder_report *total_report)
 {
     for (const struct tact_recorder_part *part = recorder->last; part; part = part->before) {
-        const struct tact_recorder_report *one = &part->report;
-        if (part->number > 1 && one->records + one->events == 0 && one->error == 0) {
+        const struct tact_recorder_report *part_report = &part->report;
+        if (part->number > 1 && part_report->records + part_report->events == 0 &&
+            part_report->error == 0) {
             unlink(part->path);
             continue;
         }
-        all->records += one->records;
-        all->events += one->events;
-        all->bytes += one->bytes;
-        all->overruns += one->overruns;
-        all->event_overruns += one->event_overruns;
-        all->discarded += one->discarded;
-        all->pressures += one->pressures;
-        all->pressure_overruns += one->pressure_overruns;
-        all->polygons_left_out += one->polygons_left_out;
-        all->ring_ticks = one->ring_ticks;
-        if (one->occupancy_max > all->occupancy_max) {
-            all->occupancy_max = one->occupancy_max;
+        total_report->records += part_report->records;
+        total_report->events += part_report->events;
+        total_report->bytes += part_report->bytes;
+        total_report->overruns += part_report->overruns;
+        total_report->event_overruns += part_report->event_overruns;
+        total_report->discarded += part_report->discarded;
+        total_report->pressures += part_report->pressures;
+        total_report->pressure_overruns += part_report->pressure_overruns;
+        total_report->polygons_left_out += part_report->polygons_left_out;
+        total_report->ring_ticks = part_report->ring_ticks;
+        if (part_report->occupancy_max > total_report->occupancy_max) {
+            total_report->occupancy_max = part_report->occupancy_max;
         }
-        if (one->error != 0) {
-            all->error = one->error; /* the report has the error of the first part that has one */
+        if (part_report->error != 0) {
+            total_report->error =
+                part_report->error; /* the report has the error of the first part that has one */
         }
-        all->parts++;
+        total_report->parts++;
     }
 }
 
 int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_report *report)
 {
-    struct tact_recorder_report all = {0};
+    struct tact_recorder_report total_report = {0};
 
     if (!recorder) {
         return 0;
@@ -306,10 +309,10 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
     for (part = recorder->last; part; part = part->before) {
         tact_recorder_part_join(part);
     }
-    sum_reports_of_log_parts(recorder, &all);
+    sum_reports_of_log_parts(recorder, &total_report);
     if (report) {
-        *report = all;
+        *report = total_report;
     }
     free_recorder(recorder);
-    return all.error;
+    return total_report.error;
 }

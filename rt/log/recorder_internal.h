@@ -44,7 +44,7 @@ struct tact_recorder_part {
     unsigned number;                   /* from 1 */
     struct tact_recorder_part *before; /* part before this one, whose thread is to be joined */
     bool has_joined_thread;            /* the thread has been joined */
-    atomic_bool retired;               /* the producer has switched to the next part */
+    atomic_bool is_producer_done;      /* the producer has switched to the next part */
     atomic_bool ended; /* the file of this part is finished; only its report is left */
     bool closed;       /* no more events are accepted; guarded by lock */
     struct tact_ring_file rings;

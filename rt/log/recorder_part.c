@@ -32,15 +32,16 @@ static int start_thread(struct tact_recorder_part *recorder)
 }
 
 /* The first file was created with the recorder. */
-static int open_part_file(struct tact_recorder_part *part, bool *made, struct tact_error *err)
+static int open_part_file(struct tact_recorder_part *part, bool *is_file_created,
+                          struct tact_error *err)
 {
     int fd = part->owner->fd;
 
-    *made = false;
+    *is_file_created = false;
     part->owner->fd = -1;
     return part->number == 1
                ? fd
-               : tact_log_file_create_part(part->path, part->options.replace, made, err);
+               : tact_log_file_create_part(part->path, part->options.replace, is_file_created, err);
 }
 
 void tact_recorder_part_free(struct tact_recorder_part *part)
@@ -91,7 +92,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
     const char *folder = recorder->options.ring_folder;
     struct tact_bytes session = {0};
     struct stat log;
-    bool replaced = false;
+    bool was_ring_file_replaced = false;
     int rc = -EINVAL; /* the log is a pipe or a device: it cannot be recovered */
 
     if (!folder) {
@@ -101,7 +102,8 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
         recorder->had_file_name_when_opened = log.st_nlink > 0;
         tact_session_description_write(&recorder->options, recorder->writer, &recorder->encoder,
                                        &session);
-        rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
+        rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session,
+                                   &was_ring_file_replaced);
         tact_bytes_free(&session);
         if (rc != 0) {
             tact_message(recorder->messages, TACT_MESSAGE_WARNING,
@@ -111,7 +113,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
                          (double)recorder->options.chunk_ns * 1e-9);
         }
     }
-    if (replaced) {
+    if (was_ring_file_replaced) {
         tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                      "%s: an older log of this name, whose recorder had been killed, was "
                      "overwritten and not recovered",
@@ -127,7 +129,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
 
 /* Opens a part of a recording except for its thread. */
 static int open_recorder_part(struct tact_recorder_part *recorder,
-                              const struct tact_recorder_content *content, bool *made,
+                              const struct tact_recorder_content *content, bool *is_file_created,
                               struct tact_error *err)
 {
     int64_t now = read_clock_ns(CLOCK_MONOTONIC);
@@ -140,7 +142,7 @@ static int open_recorder_part(struct tact_recorder_part *recorder,
     if (!recorder->path) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int fd = recorder->fd = open_part_file(recorder, made, err);
+    int fd = recorder->fd = open_part_file(recorder, is_file_created, err);
     if (fd < 0) {
         return fd;
     }
@@ -181,8 +183,8 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->event_queue_tail = &part->queue;
     part->file_synced_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
-    bool made = false;
-    int rc = open_recorder_part(part, content, &made, err);
+    bool is_file_created = false;
+    int rc = open_recorder_part(part, content, &is_file_created, err);
     if (rc == 0) {
         rc = start_thread(part);
         if (rc != 0) {
@@ -190,7 +192,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
         }
     }
     if (rc != 0) {
-        if (made) {
+        if (is_file_created) {
             unlink(part->path);
         }
         tact_recorder_part_free(part);
@@ -342,7 +344,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
     report->pressure_overruns = part->pressures ? tact_ring_overruns(part->pressures) : 0;
     report->occupancy_max = tact_ring_high_water(ticks);
     report->ring_ticks = tact_ring_capacity(ticks);
-    if (atomic_load(&part->retired) && report->error == 0) {
+    if (atomic_load(&part->is_producer_done) && report->error == 0) {
         write_continued_metadata(part);
     }
     int rc = tact_mcap_writer_close(part->writer, &report->bytes);
@@ -357,7 +359,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
         report->error = -ENOENT;
     }
     tact_encoder_free(&part->encoder);
-    if (!atomic_load(&part->retired)) {
+    if (!atomic_load(&part->is_producer_done)) {
         return; /* the thread that records may still access the rings */
     }
     tact_ring_file_close(&part->rings, false);

@@ -50,12 +50,12 @@ static void open_next_part(struct tact_recorder_part *part)
     const struct tact_recorder_options *o = &part->options;
     struct tact_recorder_part *next = NULL;
     struct tact_error err = {0};
-    bool full =
+    bool is_part_full =
         (o->split_bytes > 0 && tact_mcap_writer_offset(part->writer) >= o->split_bytes) ||
         (o->split_ns > 0 && part->report.records > 0 &&
          part->chunk_first_record_stamp_ns - part->part_first_record_stamp_ns >= o->split_ns);
 
-    if (!full || part->is_next_part_opened || part->report.error != 0 ||
+    if (!is_part_full || part->is_next_part_opened || part->report.error != 0 ||
         !part->had_file_name_when_opened) {
         return;
     }
@@ -115,14 +115,14 @@ static bool is_chunk_empty(const struct tact_recorder_part *recorder)
 /* Whether the open chunk is due to be written: before the ring is full. */
 static bool is_chunk_due(const struct tact_recorder_part *recorder)
 {
-    bool full =
+    bool is_chunk_full =
         tact_mcap_writer_open_chunk_bytes(recorder->writer) >= recorder->options.chunk_bytes;
 
     for (int i = 0; i < TACT_RINGS; i++) {
-        full = full ||
-               recorder->unflushed_element_count[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
+        is_chunk_full = is_chunk_full || recorder->unflushed_element_count[i] >=
+                                             (recorder->rings.sizes.capacity[i] + 1) / 2;
     }
-    return full;
+    return is_chunk_full;
 }
 
 void tact_recorder_discard_oldest_element(struct tact_recorder_part *recorder, int ring)
@@ -211,7 +211,7 @@ void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
 static void append_queued_event(struct tact_recorder_part *recorder,
                                 struct tact_queued_event *event)
 {
-    bool any = event != NULL;
+    bool is_event_queued = event != NULL;
 
     while (event) {
         struct tact_queued_event *next = event->next;
@@ -226,7 +226,7 @@ static void append_queued_event(struct tact_recorder_part *recorder,
             tact_recorder_flush(recorder);
         }
     }
-    if (any && !is_chunk_empty(recorder)) {
+    if (is_event_queued && !is_chunk_empty(recorder)) {
         tact_recorder_flush(recorder);
     }
 }
@@ -350,16 +350,16 @@ static void exclude_cpu_from_affinity(int cpu)
     }
 }
 
-void *tact_recorder_thread_main(void *argument)
+void *tact_recorder_thread_main(void *recorder_part)
 {
-    struct tact_recorder_part *recorder = argument;
-    struct timespec pause = {.tv_nsec = RECORDER_POLL_NS};
+    struct tact_recorder_part *recorder = recorder_part;
+    struct timespec poll_interval = {.tv_nsec = RECORDER_POLL_NS};
     bool stop;
 
     exclude_cpu_from_affinity(recorder->options.loop_cpu);
     do {
         stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
-               atomic_load_explicit(&recorder->retired, memory_order_acquire);
+               atomic_load_explicit(&recorder->is_producer_done, memory_order_acquire);
         drain_rings_into_chunk(recorder);
         /* The first chunk has the schemas, without which nothing can be read: it is written early.
          */
@@ -383,7 +383,7 @@ void *tact_recorder_thread_main(void *argument)
             break;
         }
         join_previous_part(recorder);
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &poll_interval, NULL);
     } while (true);
     stop_accepting_events_of_part(recorder);
     tact_recorder_part_finish(recorder);

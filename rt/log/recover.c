@@ -58,35 +58,35 @@ static int open_damaged_log(struct recovery *r)
 
 /* Compares the bytes that were in the log when the rings were created: they identify it. Magic
  * bytes and header are the same in all logs of a version, and may be damaged. */
-static int compare_log_prefix(const struct recovery *r, bool *same)
+static int compare_log_prefix(const struct recovery *r, bool *is_same)
 {
     const struct tact_session_description *d = &r->description;
     uint8_t block[PREFIX_BLOCK_BYTES];
     uint32_t crc = 0;
     uint64_t at = 0;
 
-    *same = false;
+    *is_same = false;
     while (at < d->log_prefix_bytes) {
-        uint64_t left = d->log_prefix_bytes - at;
+        uint64_t rest = d->log_prefix_bytes - at;
         ssize_t n = pread(r->recorder.fd, block,
-                          left < PREFIX_BLOCK_BYTES ? (size_t)left : PREFIX_BLOCK_BYTES, (off_t)at);
+                          rest < PREFIX_BLOCK_BYTES ? (size_t)rest : PREFIX_BLOCK_BYTES, (off_t)at);
         if (n < 0) {
             return -errno;
         }
         if (n == 0) {
             return 0;
         }
-        size_t known = at == 0 ? TACT_MCAP_MAGIC_SIZE + r->header.size : 0;
-        if (known > 0 && (size_t)n >= known) {
+        size_t header_bytes = at == 0 ? TACT_MCAP_MAGIC_SIZE + r->header.size : 0;
+        if (header_bytes > 0 && (size_t)n >= header_bytes) {
             crc = tact_crc32(crc, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
             crc = tact_crc32(crc, r->header.data, r->header.size);
         } else {
-            known = 0;
+            header_bytes = 0;
         }
-        crc = tact_crc32(crc, block + known, (size_t)n - known);
+        crc = tact_crc32(crc, block + header_bytes, (size_t)n - header_bytes);
         at += (uint64_t)n;
     }
-    *same = crc == d->log_prefix_crc;
+    *is_same = crc == d->log_prefix_crc;
     return 0;
 }
 
@@ -106,7 +106,7 @@ static int read_ring_description(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     struct tact_session_description *d = &r->description;
-    bool same;
+    bool is_same;
 
     int rc = tact_session_description_read(rings->session, d);
     if (rc != 0) {
@@ -122,15 +122,15 @@ static int read_ring_description(struct recovery *r)
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
         return refuse_log(r, "the rings of its recorder do not match their description");
     }
-    rc = compare_log_prefix(r, &same);
+    rc = compare_log_prefix(r, &is_same);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
     /* Damaged: the mark of the last chunk identifies the rings instead: find_unlogged_elements().
      */
-    r->prefix_damaged = !same && r->log->skipped_range_count + r->log->damage_cover_count > 0 &&
+    r->prefix_damaged = !is_same && r->log->skipped_range_count + r->log->damage_cover_count > 0 &&
                         r->log->state.damage_at < d->log_prefix_bytes;
-    return same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED_TEXT);
+    return is_same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED_TEXT);
 }
 
 static int open_rings_of_log(struct recovery *r, const char *folder)
@@ -163,15 +163,15 @@ static void find_unlogged_elements(struct recovery *r)
     for (int i = 0; i < TACT_RINGS; i++) {
         r->next[i] = found ? 0 : tact_ring_tail(rings->rings[i]);
     }
-    for (int which = 0; which < 2 && log->chunk_count > 0; which++) {
-        const struct tact_ring_mark *mark = &rings->marks[which];
+    for (int index = 0; index < 2 && log->chunk_count > 0; index++) {
+        const struct tact_ring_mark *mark = &rings->marks[index];
         if (mark->chunk_file_offset != log->chunks[log->chunk_count - 1].at ||
-            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_is_mark_valid(rings, which)) {
+            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_is_mark_valid(rings, index)) {
             continue;
         }
         found = true;
         memcpy(r->next, mark->next, sizeof r->next);
-        rings->mark_count = (uint32_t)which + 1; /* the other mark is the next to be overwritten */
+        rings->mark_count = (uint32_t)index + 1; /* the other mark is overwritten next */
     }
     r->next[TACT_RING_TICKS] = ticks;
     r->report.counters_damaged = !found;
@@ -190,12 +190,12 @@ static uint32_t committed_element_count(struct recovery *r, int ring, bool *dama
     }
     /* The next one may be valid and not yet counted; more than one means that the counter is wrong.
      */
-    uint32_t more = 0;
+    uint32_t element_count = 0;
     while (count < capacity && tact_ring_file_element(rings, ring, r->next[ring] + count)) {
         count++;
-        more++;
+        element_count++;
     }
-    *damaged = *damaged || more > 1;
+    *damaged = *damaged || element_count > 1;
     return count;
 }
 
@@ -250,26 +250,26 @@ static int find_chunk_after_damage(const struct recovery *r, uint64_t from, bool
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
-    struct tact_bytes unpacked = {0};
-    uint64_t left = r->log->file.size - from, length, read = 0;
-    uint8_t *bytes = malloc(left ? left : 1);
-    int rc = bytes ? tact_mcap_read_at(r->recorder.fd, from, bytes, left) : -ENOMEM;
+    struct tact_bytes chunk_content = {0};
+    uint64_t size = r->log->file.size - from, length, read = 0;
+    uint8_t *bytes = malloc(size ? size : 1);
+    int rc = bytes ? tact_mcap_read_at(r->recorder.fd, from, bytes, size) : -ENOMEM;
 
     *chunk_found = false;
     tact_mcap_reader_start(&file, r->recorder.fd, r->log->file.size);
-    for (uint64_t at = 1; rc == 0 && !*chunk_found && at + TACT_MCAP_RECORD_HEADER < left; at++) {
+    for (uint64_t at = 1; rc == 0 && !*chunk_found && at + TACT_MCAP_RECORD_HEADER < size; at++) {
         memcpy(&length, bytes + at + 1, sizeof length);
-        if (bytes[at] == TACT_MCAP_CHUNK && length <= left - at - TACT_MCAP_RECORD_HEADER) {
+        if (bytes[at] == TACT_MCAP_CHUNK && length <= size - at - TACT_MCAP_RECORD_HEADER) {
             read += length;
             file.offset = from + at;
-            *chunk_found = read > 8 * left + TACT_MCAP_CHUNK_LIMIT ||
+            *chunk_found = read > 8 * size + TACT_MCAP_CHUNK_LIMIT ||
                            (tact_mcap_reader_next(&file, &record) == 0 &&
-                            tact_mcap_parse_chunk(record.content, &unpacked) == 0);
+                            tact_mcap_parse_chunk(record.content, &chunk_content) == 0);
         }
     }
     free(bytes);
     tact_bytes_free(&file.buffer);
-    tact_bytes_free(&unpacked);
+    tact_bytes_free(&chunk_content);
     return rc;
 }
 
@@ -515,14 +515,14 @@ static int resume_log_writer(struct recovery *r)
     recorder->options = r->description.options;
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
-    bool known = tact_encoder_has_channels(&recorder->encoder, count);
-    return known ? 0 : refuse_log(r, "the rings of its recorder have other topics than the log");
+    bool matches = tact_encoder_has_channels(&recorder->encoder, count);
+    return matches ? 0 : refuse_log(r, "the rings of its recorder have other topics than the log");
 }
 
 static int run_recovery(struct recovery *r, const char *folder)
 {
     const struct tact_log_state *state;
-    bool damaged, more = false;
+    bool damaged, has_unlogged_ticks = false;
 
     int rc = open_damaged_log(r);
     if (rc == 0) {
@@ -536,10 +536,10 @@ static int run_recovery(struct recovery *r, const char *folder)
     r->report.events = state->events;
     if (r->are_rings_found) {
         find_unlogged_elements(r);
-        more = committed_element_count(r, TACT_RING_TICKS, &damaged) > 0;
+        has_unlogged_ticks = committed_element_count(r, TACT_RING_TICKS, &damaged) > 0;
     }
     r->report.was_complete = r->log->closed;
-    if (r->log->closed && !more) {
+    if (r->log->closed && !has_unlogged_ticks) {
         r->report.ticks_damaged = state->lost;
         snprintf(r->report.damage, sizeof r->report.damage, "%s", state->why);
         return 0;

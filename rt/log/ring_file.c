@@ -139,7 +139,7 @@ static uint32_t ring_head_checksum(const struct tact_ring_file *file)
 }
 
 static int locate_rings_in_file(struct tact_ring_file *file, size_t session_description_bytes,
-                                bool fresh)
+                                bool is_new_file)
 {
     unsigned char *at =
         (unsigned char *)file->memory +
@@ -151,21 +151,21 @@ static int locate_rings_in_file(struct tact_ring_file *file, size_t session_desc
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
         uint32_t capacity = file->sizes.capacity[i];
         size_t element = compute_ring_element_bytes(&file->sizes, i);
-        rc = fresh ? tact_ring_create_at(&file->rings[i], at, capacity, element, 0)
-                   : tact_ring_attach(&file->rings[i], at, capacity, element);
+        rc = is_new_file ? tact_ring_create_at(&file->rings[i], at, capacity, element, 0)
+                         : tact_ring_attach(&file->rings[i], at, capacity, element);
         at += tact_ring_bytes(capacity, element);
     }
     return rc;
 }
 
 /* Replaces an old ring file of this user; another user's is an error. */
-static int create_ring_file(const char *path, bool *replaced)
+static int create_ring_file(const char *path, bool *was_file_replaced)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = open(path, flags, 0600);
 
     if (fd < 0 && errno == EEXIST && unlink(path) == 0) {
-        *replaced = true;
+        *was_file_replaced = true;
         fd = open(path, flags, 0600);
     }
     return fd < 0 ? -errno : fd;
@@ -195,10 +195,10 @@ static int map_ring_file(struct tact_ring_file *file, int fd, int flags)
 
 int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
                           const struct tact_ring_sizes *sizes, const struct tact_bytes *session,
-                          bool *replaced)
+                          bool *was_file_replaced)
 {
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, session->size)};
-    *replaced = false;
+    *was_file_replaced = false;
     set_ring_file_path(file, folder, log);
     if (session->failed) {
         return -ENOMEM;
@@ -206,7 +206,7 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     if (file->bytes == 0 || file->path[0] == '\0') {
         return -EINVAL;
     }
-    int fd = create_ring_file(file->path, replaced);
+    int fd = create_ring_file(file->path, was_file_replaced);
     if (fd < 0) {
         file->path[0] = '\0';
         return fd;
@@ -329,7 +329,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     return rc;
 }
 
-void tact_ring_file_close(struct tact_ring_file *file, bool should_keep)
+void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_file)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_free(file->rings[i]);
@@ -337,7 +337,7 @@ void tact_ring_file_close(struct tact_ring_file *file, bool should_keep)
     if (file->memory) {
         munmap(file->memory, file->bytes);
     }
-    if (file->path[0] != '\0' && !should_keep) {
+    if (file->path[0] != '\0' && !should_keep_file) {
         unlink(file->path);
     }
     *file = (struct tact_ring_file){0};
@@ -369,9 +369,10 @@ const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t 
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index)
 {
     const uint64_t *element = tact_ring_slot(file->rings[ring], index);
-    size_t used = ring_element_used_bytes(&file->sizes, ring, element + 1);
-    return used > 0 && element[0] == tact_ring_checksum(index, element + 1, used) ? element + 1
-                                                                                  : NULL;
+    size_t used_bytes = ring_element_used_bytes(&file->sizes, ring, element + 1);
+    return used_bytes > 0 && element[0] == tact_ring_checksum(index, element + 1, used_bytes)
+               ? element + 1
+               : NULL;
 }
 
 static uint64_t compute_ring_mark_checksum(const struct tact_ring_mark *mark)
@@ -391,7 +392,7 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int which)
+bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int mark_index)
 {
-    return file->marks[which].check == compute_ring_mark_checksum(&file->marks[which]);
+    return file->marks[mark_index].check == compute_ring_mark_checksum(&file->marks[mark_index]);
 }

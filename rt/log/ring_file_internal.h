@@ -59,7 +59,7 @@ struct tact_ring_file {
  * elements). @retval 0, or a negative errno: no space, not a tmpfs, ... */
 int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
                           const struct tact_ring_sizes *sizes, const struct tact_bytes *session,
-                          bool *replaced);
+                          bool *was_file_replaced);
 
 /** Creates rings in private memory, which ends with the process. @retval 0 or -ENOMEM */
 int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
@@ -94,7 +94,7 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_
                                const uint32_t next[TACT_RINGS]);
 
 /** Whether the checksum of marks[which] is valid. */
-bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int which);
+bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int mark_index);
 
 /** Checksum of an element: XXH3 seeded with its index, so that content at another index does not
  * match. Real-time safe. */

@@ -209,28 +209,30 @@ static int parse_schema_field(const char *line, struct tact_layout *layout)
     char name[TACT_FIELD_NAME], kind_name[8];
     enum tact_field_kind kind;
     unsigned count = 1, absent = 0;
-    int used = 0;
+    int parsed_length = 0;
 
     if (strncmp(line, "float64[", 8) == 0) {
-        if (sscanf(line, "float64[%7u]%n", &count, &used) != 1 || used == 0) {
+        if (sscanf(line, "float64[%7u]%n", &count, &parsed_length) != 1 || parsed_length == 0) {
             return -EINVAL;
         }
     } else if (strncmp(line, "float64 ", 8) == 0) {
-        used = 7;
+        parsed_length = 7;
     } else {
         return -EINVAL;
     }
-    line += used;
-    used = 0;
-    if ((sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &used) != 2 || used == 0) &&
-        (sscanf(line, " %63[a-z0-9_] %3u  # [%7[a-z]]%n", name, &absent, kind_name, &used) != 3 ||
-         used == 0)) {
+    line += parsed_length;
+    parsed_length = 0;
+    if ((sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &parsed_length) != 2 ||
+         parsed_length == 0) &&
+        (sscanf(line, " %63[a-z0-9_] %3u  # [%7[a-z]]%n", name, &absent, kind_name,
+                &parsed_length) != 3 ||
+         parsed_length == 0)) {
         return -EINVAL;
     }
     if (parse_field_kind(kind_name, &kind) != 0) {
         return -EINVAL;
     }
-    const char *unit = line[used] == ' ' ? line + used + 1 : line + used;
+    const char *unit = line[parsed_length] == ' ' ? line + parsed_length + 1 : line + parsed_length;
     long offset = tact_layout_add(layout, kind, name, unit, count);
     if (offset < 0) {
         return (int)offset;

@@ -41,30 +41,34 @@ static char *copy_schema_text(const void *text, size_t size)
 static int store_topic_schema(void *self, const char *name, const void *text, size_t size)
 {
     struct tact_topics *t = self;
-    struct schema *more = realloc(t->schemas, ((size_t)t->schema_count + 1) * sizeof *more);
+    struct schema *reallocated_schemas =
+        realloc(t->schemas, ((size_t)t->schema_count + 1) * sizeof *reallocated_schemas);
 
-    if (!more) {
+    if (!reallocated_schemas) {
         return -ENOMEM;
     }
-    t->schemas = more;
-    more[t->schema_count] = (struct schema){strdup(name), copy_schema_text(text, size)};
-    int good = more[t->schema_count].name && more[t->schema_count].text;
+    t->schemas = reallocated_schemas;
+    reallocated_schemas[t->schema_count] =
+        (struct schema){strdup(name), copy_schema_text(text, size)};
+    int are_texts_copied =
+        reallocated_schemas[t->schema_count].name && reallocated_schemas[t->schema_count].text;
     t->schema_count++;
-    return good ? t->schema_count - 1 : -ENOMEM;
+    return are_texts_copied ? t->schema_count - 1 : -ENOMEM;
 }
 
 static int store_topic_channel(void *self, int schema, const char *topic)
 {
     struct tact_topics *t = self;
-    struct channel *more = realloc(t->channels, ((size_t)t->channel_count + 1) * sizeof *more);
+    struct channel *reallocated_channels =
+        realloc(t->channels, ((size_t)t->channel_count + 1) * sizeof *reallocated_channels);
 
-    if (!more) {
+    if (!reallocated_channels) {
         return -ENOMEM;
     }
-    t->channels = more;
-    more[t->channel_count] = (struct channel){strdup(topic), schema};
+    t->channels = reallocated_channels;
+    reallocated_channels[t->channel_count] = (struct channel){strdup(topic), schema};
     t->channel_count++;
-    return more[t->channel_count - 1].name ? t->channel_count - 1 : -ENOMEM;
+    return reallocated_channels[t->channel_count - 1].name ? t->channel_count - 1 : -ENOMEM;
 }
 
 static struct tact_bytes *begin_stored_message(void *self, int channel, uint64_t time_ns)
@@ -102,7 +106,7 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
                        struct tact_topics **out, struct tact_error *err)
 {
     struct tact_bytes scene = {0};
-    struct tact_scene_rest rest;
+    struct tact_scene_omitted_shapes omitted_shapes;
     int rc = tact_encoder_check_content(content, err);
     if (rc != 0) {
         return rc;
@@ -112,7 +116,7 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
         const struct tact_message_sink message_sink = {t, store_topic_schema, store_topic_channel,
                                                        begin_stored_message, end_stored_message};
         if (content->shape_count > 0) {
-            tact_encode_scene(content, SIZE_MAX, &scene, &rest);
+            tact_encode_scene(content, SIZE_MAX, &scene, &omitted_shapes);
         }
         rc = tact_encoder_init_topics(&t->encoder, message_sink, content, &scene, false, 1,
                                       wall_anchor_ns);

@@ -16,9 +16,9 @@ static int add_joint_link(struct model *m, int joint, int *parent, struct tact_p
                           double anchor[3])
 {
     struct model_joint *j = &m->joints.at[joint];
-    const double turn = j->is_prismatic ? 0.0 : -j->reference;
+    const double reference_rotation = j->is_prismatic ? 0.0 : -j->reference;
     double step[3], vector[3];
-    struct tact_pose at = {{0.0}, {1.0, 0.0, 0.0, 0.0}}, moved = at, unique_name;
+    struct tact_pose at = {{0.0}, {1.0, 0.0, 0.0, 0.0}}, pose_at_reference = at, unique_name;
     int number = MODEL_APPEND_ENTRY(m, links, j->line);
     if (number < 0) {
         return number;
@@ -26,12 +26,12 @@ static int add_joint_link(struct model *m, int joint, int *parent, struct tact_p
     tact_v3_sub(step, j->position, anchor);
     tact_v3_copy(at.position, step);
     tact_pose_mul(&unique_name, frame, &at);
-    tact_v3_scale(vector, j->axis, turn);
-    tact_quat_from_rotvec(moved.quat_wxyz, vector);
-    tact_v3_scale(moved.position, j->axis, j->is_prismatic ? -j->reference : 0.0);
+    tact_v3_scale(vector, j->axis, reference_rotation);
+    tact_quat_from_rotvec(pose_at_reference.quat_wxyz, vector);
+    tact_v3_scale(pose_at_reference.position, j->axis, j->is_prismatic ? -j->reference : 0.0);
     struct model_link *link = &m->links.at[number];
     *link = (struct model_link){.line = j->line, .parent = *parent, .joint = joint};
-    tact_pose_mul(&link->origin, &unique_name, &moved);
+    tact_pose_mul(&link->origin, &unique_name, &pose_at_reference);
     link->mass.mass = MIN_CHAIN_LINK_MASS;
     for (int i = 0; i < 9; i += 4) {
         link->mass.inertia[i] = MIN_CHAIN_LINK_INERTIA;
@@ -67,7 +67,7 @@ static int make_links_of_body(struct model *m, int number)
         tact_v3_scale(body->place.position, anchor, -1.0);
         m->links.at[link].name = body->name;
         m->links.at[link].mass = (struct model_mass){.mass = 0.0};
-        m->links.at[link].above = (int)m->links.count - 1 - before;
+        m->links.at[link].earlier_joint_link_count = (int)m->links.count - 1 - before;
     }
     return 0;
 }
@@ -77,14 +77,14 @@ static int make_links_of_body(struct model *m, int number)
 static void subtract_chain_link_masses(struct model *m, size_t last)
 {
     struct model_link *link = &m->links.at[last];
-    double center[3], above[3];
+    double center[3], center_in_parent[3];
     tact_v3_copy(center, link->mass.center);
-    for (int k = 0; k < link->above; k++) {
-        tact_pose_point(above, &m->links.at[last - (size_t)k].origin, center);
-        tact_v3_copy(center, above);
+    for (int k = 0; k < link->earlier_joint_link_count; k++) {
+        tact_pose_point(center_in_parent, &m->links.at[last - (size_t)k].origin, center);
+        tact_v3_copy(center, center_in_parent);
         tact_v3_copy(m->links.at[last - (size_t)k - 1].mass.center, center);
     }
-    link->mass.mass -= link->above * MIN_CHAIN_LINK_MASS;
+    link->mass.mass -= link->earlier_joint_link_count * MIN_CHAIN_LINK_MASS;
 }
 
 static int check_link_masses(struct model *m)

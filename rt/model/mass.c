@@ -9,35 +9,35 @@
 #define PI 3.14159265358979323846
 
 void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
-                         const struct tact_pose *place)
+                         const struct tact_pose *pose_of_part)
 {
-    double turn[9], half[9], rotated_inertia[9], center[3], joint[3];
+    double rotation[9], rotation_times_inertia[9], rotated_inertia[9], center[3], common_center[3];
     if (!(part->mass > 0.0)) {
         return;
     }
-    const double whole = sum->mass + part->mass;
-    tact_quat_to_m3(turn, place->quat_wxyz);
-    tact_m3_mul(half, turn, part->inertia);
-    tact_m3_mul_t(rotated_inertia, half, turn);
-    tact_pose_point(center, place, part->center);
+    const double total_mass = sum->mass + part->mass;
+    tact_quat_to_m3(rotation, pose_of_part->quat_wxyz);
+    tact_m3_mul(rotation_times_inertia, rotation, part->inertia);
+    tact_m3_mul_t(rotated_inertia, rotation_times_inertia, rotation);
+    tact_pose_point(center, pose_of_part, part->center);
     for (int i = 0; i < 3; i++) {
-        joint[i] = (sum->mass * sum->center[i] + part->mass * center[i]) / whole;
+        common_center[i] = (sum->mass * sum->center[i] + part->mass * center[i]) / total_mass;
     }
     /* parallel-axis theorem about the joint centre of mass: reduced mass times the squared distance
      * of the two centres */
     double center_offset[3];
     tact_v3_sub(center_offset, center, sum->center);
-    const double reduced = sum->mass * part->mass / whole,
+    const double reduced_mass = sum->mass * part->mass / total_mass,
                  square = tact_v3_dot(center_offset, center_offset);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             sum->inertia[3 * i + j] +=
                 rotated_inertia[3 * i + j] +
-                reduced * ((i == j ? square : 0.0) - center_offset[i] * center_offset[j]);
+                reduced_mass * ((i == j ? square : 0.0) - center_offset[i] * center_offset[j]);
         }
     }
-    tact_v3_copy(sum->center, joint);
-    sum->mass = whole;
+    tact_v3_copy(sum->center, common_center);
+    sum->mass = total_mass;
 }
 
 /* Area, unit normal and centre of a triangle. */
@@ -71,12 +71,12 @@ static double measure_mesh_pyramid(enum model_mesh_mass_rule rule, const double 
 /* Centre of a mesh's surface: the mean of all triangle centres, weighted by their areas. */
 static void find_surface_center(const double *v, const uint32_t *t, size_t count, double center[3])
 {
-    double sum = 0.0, normal[3], middle[3];
+    double sum = 0.0, normal[3], triangle_center[3];
     tact_v3_set(center, 0.0, 0.0, 0.0);
     for (size_t i = 0; i < count; i++) {
         const double area = measure_triangle(v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
-                                             v + 3 * t[3 * i + 2], normal, middle);
-        tact_v3_axpy(center, area, middle);
+                                             v + 3 * t[3 * i + 2], normal, triangle_center);
+        tact_v3_axpy(center, area, triangle_center);
         sum += area;
     }
     tact_v3_scale(center, center, sum > 0.0 ? 1.0 / sum : 0.0);
@@ -164,9 +164,9 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
     }
     const bool is_mesh_mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
     for (size_t i = 0; is_mesh_mirrored && i < mesh->soup.triangle_count; i++) {
-        const uint32_t second = mesh->soup.triangles[3 * i + 1];
+        const uint32_t second_vertex = mesh->soup.triangles[3 * i + 1];
         mesh->soup.triangles[3 * i + 1] = mesh->soup.triangles[3 * i + 2];
-        mesh->soup.triangles[3 * i + 2] = second;
+        mesh->soup.triangles[3 * i + 2] = second_vertex;
     }
     mesh->loaded = true;
     return 0;
@@ -245,17 +245,19 @@ static void compute_primitive_mass(const struct model_geom *g, struct model_mass
                               0.4 * out->mass * r * r);
         break;
     case MODEL_GEOM_CAPSULE: {
-        const double cylinder = 2.0 * PI * r * r * h, caps = 4.0 / 3.0 * PI * r * r * r;
-        const double across =
-            cylinder * (0.25 * r * r + h * h / 3.0) + caps * (0.4 * r * r + h * h + 0.75 * r * h);
-        out->mass = cylinder + caps;
-        set_principal_inertia(out, across, across, 0.5 * cylinder * r * r + 0.4 * caps * r * r);
+        const double cylinder_volume = 2.0 * PI * r * r * h,
+                     cap_volume = 4.0 / 3.0 * PI * r * r * r;
+        const double transverse_inertia = cylinder_volume * (0.25 * r * r + h * h / 3.0) +
+                                          cap_volume * (0.4 * r * r + h * h + 0.75 * r * h);
+        out->mass = cylinder_volume + cap_volume;
+        set_principal_inertia(out, transverse_inertia, transverse_inertia,
+                              0.5 * cylinder_volume * r * r + 0.4 * cap_volume * r * r);
         break;
     }
     case MODEL_GEOM_CYLINDER: {
         out->mass = 2.0 * PI * r * r * h;
-        const double across = out->mass * (0.25 * r * r + h * h / 3.0);
-        set_principal_inertia(out, across, across, 0.5 * out->mass * r * r);
+        const double transverse_inertia = out->mass * (0.25 * r * r + h * h / 3.0);
+        set_principal_inertia(out, transverse_inertia, transverse_inertia, 0.5 * out->mass * r * r);
         break;
     }
     default: { /* box, ellipsoid */
@@ -315,7 +317,7 @@ static int check_masses(struct model *m)
 
 int tact_model_compute_masses(struct model *m)
 {
-    double total = 0.0;
+    double total_mass_of_bodies = 0.0;
     for (size_t i = 0; i < m->geoms.count;
          i++) { /* first clears the masses that are computed from shapes */
         struct model_body *body = body_receiving_geom_mass(m, &m->geoms.at[i]);
@@ -333,14 +335,15 @@ int tact_model_compute_masses(struct model *m)
     for (size_t i = 1; i < m->bodies.count; i++) {
         struct model_mass *mass = &m->bodies.at[i].mass;
         mass->mass = tact_max(mass->mass, m->min_body_mass);
-        total += mass->mass;
+        total_mass_of_bodies += mass->mass;
     }
-    for (size_t i = 1; m->total_mass > 0.0 && total > 0.0 && i < m->bodies.count; i++) {
+    for (size_t i = 1; m->total_mass > 0.0 && total_mass_of_bodies > 0.0 && i < m->bodies.count;
+         i++) {
         struct model_mass *mass = &m->bodies.at[i].mass;
-        const double factor = m->total_mass / total;
-        mass->mass *= factor;
+        const double mass_factor = m->total_mass / total_mass_of_bodies;
+        mass->mass *= mass_factor;
         for (int k = 0; k < 9; k++) {
-            mass->inertia[k] *= factor;
+            mass->inertia[k] *= mass_factor;
         }
     }
     return check_masses(m);

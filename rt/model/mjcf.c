@@ -225,11 +225,11 @@ static int check_mjcf_sections(struct model *m, const xmlNode *root)
 {
     for (const xmlNode *n = tact_xml_next_element(root->children); n;
          n = tact_xml_next_element(n->next)) {
-        bool known = false;
+        bool is_known_section = false;
         for (size_t i = 0; i < MJCF_SECTION_COUNT; i++) {
-            known |= !strcmp(tact_xml_node_name(n), sections[i].name);
+            is_known_section |= !strcmp(tact_xml_node_name(n), sections[i].name);
         }
-        if (!known) {
+        if (!is_known_section) {
             return tact_model_report_error(
                 m, tact_xml_node_line(n),
                 strcmp(tact_xml_node_name(n), "include")

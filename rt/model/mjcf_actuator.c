@@ -16,7 +16,7 @@ static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
 {
     struct model *m = r->model;
     const char *tag = tact_xml_node_name(node);
-    double kp = a->gain_numbers[0], kv = 0.0, other = 0.0;
+    double kp = a->gain_numbers[0], kv = 0.0, unsupported_number = 0.0;
     if (!strcmp(tag, "motor")) {
         a->gain_numbers[0] = 1.0;
         a->bias = a->gain = a->dynamics = 0;
@@ -27,7 +27,7 @@ static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
     }
     int has_kp = read_number(r, node, "kp", &kp);
     int has_kv = has_kp < 0 ? 0 : read_number(r, node, "kv", &kv);
-    int has_damping_ratio = has_kv < 0 ? 0 : read_number(r, node, "dampratio", &other);
+    int has_damping_ratio = has_kv < 0 ? 0 : read_number(r, node, "dampratio", &unsupported_number);
     if (has_kp < 0 || has_kv < 0 || has_damping_ratio < 0 || kp < 0.0 || kv < 0.0 ||
         has_damping_ratio) {
         return has_damping_ratio > 0 || kp < 0.0 || kv < 0.0
@@ -36,8 +36,8 @@ static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
                          "position: expected kp and kv of 0 or more, and no dampratio")
                    : -EINVAL;
     }
-    int has_time_constant = read_number(r, node, "timeconst", &other);
-    if (has_time_constant > 0 && other != 0.0) {
+    int has_time_constant = read_number(r, node, "timeconst", &unsupported_number);
+    if (has_time_constant > 0 && unsupported_number != 0.0) {
         return tact_model_report_error(m, tact_xml_node_line(node),
                                        "position: timeconst is not supported");
     }
@@ -53,18 +53,19 @@ static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
 static int read_actuator_parameters(struct mjcf_reader *r, const xmlNode *node, const char *name,
                                     double out[3])
 {
-    double numbers[10] = {0.0}, rest = 0.0;
+    double numbers[10] = {0.0}, nonzero_count_after_third = 0.0;
     int n = tact_xml_read_numbers(r->model, node, name, numbers, 1, 10);
     for (int i = 0; i < n; i++) {
-        rest += i < 3 ? 0.0 : numbers[i] != 0.0;
+        nonzero_count_after_third += i < 3 ? 0.0 : numbers[i] != 0.0;
         if (i < 3) {
             out[i] = numbers[i];
         }
     }
-    return rest > 0.0 ? tact_model_report_error(r->model, tact_xml_node_line(node),
-                                                "%s: %s: expected 3 numbers",
-                                                tact_xml_node_name(node), name)
-                      : (n < 0 ? n : 0);
+    return nonzero_count_after_third > 0.0
+               ? tact_model_report_error(r->model, tact_xml_node_line(node),
+                                         "%s: %s: expected 3 numbers", tact_xml_node_name(node),
+                                         name)
+               : (n < 0 ? n : 0);
 }
 
 int tact_mjcf_read_actuator_attributes(struct mjcf_reader *r, const xmlNode *node,
@@ -118,10 +119,10 @@ static int find_control_range(struct mjcf_reader *r, const xmlNode *node,
                 "%s: inheritrange needs a joint with a range, and no ctrlrange",
                 tact_xml_node_name(node));
         }
-        const double middle = 0.5 * (joint->lower + joint->upper);
-        const double half = 0.5 * (joint->upper - joint->lower) * a->inherit_range;
-        range[0] = middle - half;
-        range[1] = middle + half;
+        const double range_center = 0.5 * (joint->lower + joint->upper);
+        const double half_range = 0.5 * (joint->upper - joint->lower) * a->inherit_range;
+        range[0] = range_center - half_range;
+        range[1] = range_center + half_range;
     }
     return tact_mjcf_is_range_active(r, node, a->control_limited, range, "ctrlrange");
 }

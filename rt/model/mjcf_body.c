@@ -18,16 +18,21 @@ static int read_inertial(struct mjcf_reader *r, const xmlNode *node, struct mode
 {
     struct model *m = r->model;
     struct tact_pose pose;
-    double mass = 0.0, diagonal[3] = {0.0}, full[6] = {0.0}, turn[9], half[9];
-    double own[9] = {0.0};
+    double mass = 0.0, diagonal_inertia[3] = {0.0}, full_inertia[6] = {0.0}, rotation[9],
+           rotation_times_inertia[9];
+    double inertia_in_own_frame[9] = {0.0};
     int rc = tact_xml_check_attributes(
         m, node, "pos mass diaginertia fullinertia " MJCF_ATTITUDE_ATTRIBUTES, "", "");
     rc = rc ? rc : read_pose(r, node, &pose);
     int mass_number_count = rc ? 0 : tact_xml_read_numbers(m, node, "mass", &mass, 1, 1);
     int diagonal_number_count =
-        mass_number_count < 0 ? 0 : tact_xml_read_numbers(m, node, "diaginertia", diagonal, 3, 3);
+        mass_number_count < 0
+            ? 0
+            : tact_xml_read_numbers(m, node, "diaginertia", diagonal_inertia, 3, 3);
     int full_inertia_number_count =
-        diagonal_number_count < 0 ? 0 : tact_xml_read_numbers(m, node, "fullinertia", full, 6, 6);
+        diagonal_number_count < 0
+            ? 0
+            : tact_xml_read_numbers(m, node, "fullinertia", full_inertia, 6, 6);
     if (rc || mass_number_count < 0 || diagonal_number_count < 0 || full_inertia_number_count < 0) {
         return rc ? rc : -EINVAL;
     }
@@ -45,17 +50,18 @@ static int read_inertial(struct mjcf_reader *r, const xmlNode *node, struct mode
                                        "inertial: fullinertia beside diaginertia or an attitude");
     }
     if (full_inertia_number_count) {
-        const double inertia_matrix[9] = {full[0], full[3], full[4], full[3], full[1],
-                                          full[5], full[4], full[5], full[2]};
-        memcpy(own, inertia_matrix, sizeof own);
+        const double inertia_matrix[9] = {full_inertia[0], full_inertia[3], full_inertia[4],
+                                          full_inertia[3], full_inertia[1], full_inertia[5],
+                                          full_inertia[4], full_inertia[5], full_inertia[2]};
+        memcpy(inertia_in_own_frame, inertia_matrix, sizeof inertia_in_own_frame);
     } else {
-        own[0] = diagonal[0];
-        own[4] = diagonal[1];
-        own[8] = diagonal[2];
+        inertia_in_own_frame[0] = diagonal_inertia[0];
+        inertia_in_own_frame[4] = diagonal_inertia[1];
+        inertia_in_own_frame[8] = diagonal_inertia[2];
     }
-    tact_quat_to_m3(turn, pose.quat_wxyz);
-    tact_m3_mul(half, turn, own);
-    tact_m3_mul_t(body->mass.inertia, half, turn);
+    tact_quat_to_m3(rotation, pose.quat_wxyz);
+    tact_m3_mul(rotation_times_inertia, rotation, inertia_in_own_frame);
+    tact_m3_mul_t(body->mass.inertia, rotation_times_inertia, rotation);
     tact_v3_copy(body->mass.center, pose.position);
     body->mass.mass = mass;
     body->has_mass_in_file = r->inertia_from_geom != MJCF_TRUE;
@@ -115,9 +121,10 @@ static int read_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_
         return at;
     }
     const char *name = tact_xml_read_text(m, node, "name");
-    const int other = name && name[0] ? tact_model_find_joint(m, name) : -1;
-    if (other >= 0) {
-        return tact_model_report_repeated_name(m, node, name, m->joints.at[other].line);
+    const int joint_of_same_name = name && name[0] ? tact_model_find_joint(m, name) : -1;
+    if (joint_of_same_name >= 0) {
+        return tact_model_report_repeated_name(m, node, name,
+                                               m->joints.at[joint_of_same_name].line);
     }
     struct model_joint *out = &m->joints.at[at];
     *out = (struct model_joint){.line = tact_xml_node_line(node),
@@ -154,18 +161,18 @@ static int resolve_fromto(struct mjcf_reader *r, const xmlNode *node, struct mjc
 {
     double along[3];
     tact_v3_sub(along, g->fromto, g->fromto + 3);
-    const double half = 0.5 * tact_v3_norm(along);
+    const double half_length = 0.5 * tact_v3_norm(along);
     const bool can_have_fromto = g->type == MJCF_CAPSULE || g->type == MJCF_ELLIPSOID ||
                                  g->type == MJCF_CYLINDER || g->type == MJCF_BOX;
-    if (!can_have_fromto || !(half > 0.0)) {
+    if (!can_have_fromto || !(half_length > 0.0)) {
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
             "geom: fromto is expected of two points, for a capsule, cylinder, "
             "ellipsoid or box");
     }
-    g->size[1] = half;
+    g->size[1] = half_length;
     if (g->type == MJCF_ELLIPSOID || g->type == MJCF_BOX) {
-        g->size[2] = half;
+        g->size[2] = half_length;
         g->size[1] = g->size[0];
     }
     for (int i = 0; i < 3; i++) {
@@ -264,8 +271,8 @@ static int read_geom(struct mjcf_reader *r, const xmlNode *node, int inherited_d
         return rc;
     }
     tact_v3_copy(geom.size, g.size);
-    const struct tact_pose own = geom.pose;
-    tact_pose_mul(&geom.pose, frame, &own);
+    const struct tact_pose pose_in_frame = geom.pose;
+    tact_pose_mul(&geom.pose, frame, &pose_in_frame);
     int at = MODEL_APPEND_ENTRY(m, geoms, geom.line);
     if (at < 0) {
         return at;
@@ -278,11 +285,11 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
                            int inherited_default_class, const struct tact_pose *frame)
 {
     struct model *m = r->model;
-    struct tact_pose own = tact_pose_identity();
+    struct tact_pose pose_in_frame = tact_pose_identity();
     double gravity_compensation = 0.0;
     int rc = tact_xml_check_attributes(
         m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE_ATTRIBUTES, "user sleep", "");
-    rc = rc ? rc : read_pose(r, node, &own);
+    rc = rc ? rc : read_pose(r, node, &pose_in_frame);
     int n = rc ? 0 : tact_xml_read_numbers(m, node, "gravcomp", &gravity_compensation, 1, 1);
     int is_mocap = n < 0 ? -1 : tact_xml_read_word(m, node, "mocap", "false true");
     if (rc || n < 0 || is_mocap < -1) {
@@ -300,15 +307,15 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
         return at;
     }
     const char *name = tact_xml_read_text(m, node, "name");
-    const int other = name && name[0] ? tact_model_find_body(m, name) : -1;
-    if (other >= 0) {
-        return tact_model_report_repeated_name(m, node, name, m->bodies.at[other].line);
+    const int body_of_same_name = name && name[0] ? tact_model_find_body(m, name) : -1;
+    if (body_of_same_name >= 0) {
+        return tact_model_report_repeated_name(m, node, name, m->bodies.at[body_of_same_name].line);
     }
     struct model_body *body = &m->bodies.at[at];
     body->line = tact_xml_node_line(node);
     body->parent = parent;
     body->name = name;
-    tact_pose_mul(&body->pose, frame, &own);
+    tact_pose_mul(&body->pose, frame, &pose_in_frame);
     const struct tact_pose identity = tact_pose_identity();
     return tact_mjcf_read_body(r, node, parent, class, &identity, at);
 }
@@ -317,16 +324,16 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
 static int read_frame(struct mjcf_reader *r, const xmlNode *node, int parent,
                       int inherited_default_class, const struct tact_pose *frame, int body)
 {
-    struct tact_pose own = tact_pose_identity(), whole;
+    struct tact_pose pose_in_parent_frame = tact_pose_identity(), pose_in_body;
     int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE_ATTRIBUTES,
                                        "name", "");
-    rc = rc ? rc : read_pose(r, node, &own);
+    rc = rc ? rc : read_pose(r, node, &pose_in_parent_frame);
     int class = rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
     if (class < 0) {
         return class;
     }
-    tact_pose_mul(&whole, frame, &own);
-    return tact_mjcf_read_body(r, node, parent, class, &whole, body);
+    tact_pose_mul(&pose_in_body, frame, &pose_in_parent_frame);
+    return tact_mjcf_read_body(r, node, parent, class, &pose_in_body, body);
 }
 
 int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,

@@ -42,19 +42,21 @@ void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4])
  */
 static void quat_from_axes(const double x[3], const double y[3], const double z[3], double q[4])
 {
-    const double square[4] = {1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2],
-                              1.0 - x[0] + y[1] - z[2], 1.0 - x[0] - y[1] + z[2]};
-    int most = 0;
+    const double squared_components[4] = {1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2],
+                                          1.0 - x[0] + y[1] - z[2], 1.0 - x[0] - y[1] + z[2]};
+    int largest_component = 0;
     for (int i = 1; i < 4; i++) {
-        most = square[i] > square[most] ? i : most;
+        largest_component =
+            squared_components[i] > squared_components[largest_component] ? i : largest_component;
     }
     const double quaternion_products[4][4] = {
-        {square[0], y[2] - z[1], z[0] - x[2], x[1] - y[0]},
-        {y[2] - z[1], square[1], x[1] + y[0], x[2] + z[0]},
-        {z[0] - x[2], x[1] + y[0], square[2], y[2] + z[1]},
-        {x[1] - y[0], x[2] + z[0], y[2] + z[1], square[3]},
+        {squared_components[0], y[2] - z[1], z[0] - x[2], x[1] - y[0]},
+        {y[2] - z[1], squared_components[1], x[1] + y[0], x[2] + z[0]},
+        {z[0] - x[2], x[1] + y[0], squared_components[2], y[2] + z[1]},
+        {x[1] - y[0], x[2] + z[0], y[2] + z[1], squared_components[3]},
     };
-    memcpy(q, quaternion_products[most], sizeof quaternion_products[most]);
+    memcpy(q, quaternion_products[largest_component],
+           sizeof quaternion_products[largest_component]);
 }
 
 static int quat_from_xy_axes(const struct mjcf_attitude *a, double q[4])
@@ -75,17 +77,18 @@ static int quat_from_xy_axes(const struct mjcf_attitude *a, double q[4])
 
 static void quat_from_euler(const struct mjcf_reader *r, const double euler_angles[3], double q[4])
 {
-    const double one[4] = {1.0, 0.0, 0.0, 0.0};
-    memcpy(q, one, sizeof one);
+    const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
+    memcpy(q, identity_quaternion, sizeof identity_quaternion);
     for (int i = 0; i < 3; i++) {
         const char axis_letter = r->euler_sequence[i];
         const bool is_intrinsic = axis_letter >= 'x';
-        const double half =
+        const double half_angle =
             0.5 * euler_angles[i] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
-        double turn[4] = {tact_cos(half), 0.0, 0.0, 0.0}, before[4];
-        turn[1 + axis_letter - (is_intrinsic ? 'x' : 'X')] = tact_sin(half);
+        double axis_rotation[4] = {tact_cos(half_angle), 0.0, 0.0, 0.0}, before[4];
+        axis_rotation[1 + axis_letter - (is_intrinsic ? 'x' : 'X')] = tact_sin(half_angle);
         memcpy(before, q, sizeof before);
-        tact_quat_mul(q, is_intrinsic ? before : turn, is_intrinsic ? turn : before);
+        tact_quat_mul(q, is_intrinsic ? before : axis_rotation,
+                      is_intrinsic ? axis_rotation : before);
     }
 }
 
@@ -96,10 +99,11 @@ int tact_mjcf_resolve_attitude(struct mjcf_reader *r, const xmlNode *node,
     double axis[3];
     switch (a->kind) {
     case MJCF_AXISANGLE: {
-        const double half = 0.5 * a->numbers[3] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
+        const double half_angle =
+            0.5 * a->numbers[3] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
         rc = tact_v3_normalize(axis, a->numbers) > 0.0 ? 0 : -EINVAL;
-        quat_wxyz[0] = tact_cos(half);
-        tact_v3_scale(quat_wxyz + 1, axis, tact_sin(half));
+        quat_wxyz[0] = tact_cos(half_angle);
+        tact_v3_scale(quat_wxyz + 1, axis, tact_sin(half_angle));
         break;
     }
     case MJCF_XYAXES:
@@ -126,13 +130,13 @@ int tact_mjcf_resolve_attitude(struct mjcf_reader *r, const xmlNode *node,
 int tact_mjcf_is_range_active(struct mjcf_reader *r, const xmlNode *node, int limited,
                               const double range[2], const char *name)
 {
-    const bool given = range[0] != 0.0 || range[1] != 0.0;
-    if (limited == MJCF_AUTOMATIC && given && !r->autolimits) {
+    const bool is_range_nonzero = range[0] != 0.0 || range[1] != 0.0;
+    if (limited == MJCF_AUTOMATIC && is_range_nonzero && !r->autolimits) {
         return tact_model_report_error(r->model, tact_xml_node_line(node),
                                        "%s: %s without `limited`, and autolimits is false",
                                        tact_xml_node_name(node), name);
     }
-    const bool counts = limited == MJCF_TRUE || (limited == MJCF_AUTOMATIC && given);
+    const bool counts = limited == MJCF_TRUE || (limited == MJCF_AUTOMATIC && is_range_nonzero);
     if (counts && !(range[0] < range[1])) {
         return tact_model_report_error(r->model, tact_xml_node_line(node),
                                        "%s: %s is expected to be increasing",

@@ -65,9 +65,10 @@ static int read_fixed_tendon(struct mjcf_reader *r, const xmlNode *node)
         }
     }
     const char *name = tact_xml_read_text(m, node, "name");
-    const int other = name && name[0] ? tact_mjcf_find_tendon(r, name) : -1;
-    if (other >= 0) {
-        return tact_model_report_repeated_name(m, node, name, m->tendons.at[other].line);
+    const int tendon_of_same_name = name && name[0] ? tact_mjcf_find_tendon(r, name) : -1;
+    if (tendon_of_same_name >= 0) {
+        return tact_model_report_repeated_name(m, node, name,
+                                               m->tendons.at[tendon_of_same_name].line);
     }
     int tendon = MODEL_APPEND_ENTRY(m, tendons, tact_xml_node_line(node));
     rc = tendon < 0 ? tendon : 0;
@@ -95,8 +96,8 @@ void tact_mjcf_note_undriven_tendons(struct mjcf_reader *r)
 int tact_mjcf_find_tendon(const struct mjcf_reader *r, const char *name)
 {
     for (size_t i = 0; i < r->model->tendons.count; i++) {
-        const char *own = r->model->tendons.at[i].name;
-        if (own && !strcmp(own, name)) {
+        const char *tendon_name = r->model->tendons.at[i].name;
+        if (tendon_name && !strcmp(tendon_name, name)) {
             return (int)i;
         }
     }
@@ -136,15 +137,16 @@ static int read_joint_equality(struct mjcf_reader *r, const xmlNode *node)
             "numbers, others 0");
     }
     const int joint = find_joint_of_attribute(r, node, "joint1");
-    const int other = joint < 0 ? joint : find_joint_of_attribute(r, node, "joint2");
-    if (other < 0) {
-        return other;
+    const int leading_joint = joint < 0 ? joint : find_joint_of_attribute(r, node, "joint2");
+    if (leading_joint < 0) {
+        return leading_joint;
     }
     const double offset = m->joints.at[joint].reference + polynomial[0] -
-                          polynomial[1] * m->joints.at[other].reference;
+                          polynomial[1] * m->joints.at[leading_joint].reference;
     tact_model_add_note(m, tact_xml_node_line(node),
                         "equality: <joint> holds exactly, without solref and solimp");
-    return tact_model_add_mimic(m, tact_xml_node_line(node), joint, other, polynomial[1], offset);
+    return tact_model_add_mimic(m, tact_xml_node_line(node), joint, leading_joint, polynomial[1],
+                                offset);
 }
 
 /* Reads an equality constraint; one that is not active is left out with a note. */
@@ -192,15 +194,16 @@ int tact_mjcf_read_contact(struct mjcf_reader *r, const xmlNode *node)
                                            tact_xml_node_name(n));
         }
         int rc = tact_xml_check_attributes(m, n, "body1 body2", "name", "");
-        const char *one = tact_xml_read_text(m, n, "body1"),
-                   *two = tact_xml_read_text(m, n, "body2");
-        const int bodies[2] = {one ? tact_model_find_body(m, one) : -1,
-                               two ? tact_model_find_body(m, two) : -1};
+        const char *first_body_name = tact_xml_read_text(m, n, "body1"),
+                   *second_body_name = tact_xml_read_text(m, n, "body2");
+        const int bodies[2] = {first_body_name ? tact_model_find_body(m, first_body_name) : -1,
+                               second_body_name ? tact_model_find_body(m, second_body_name) : -1};
         if (!rc && (bodies[0] < 0 || bodies[1] < 0)) {
             rc = tact_model_report_error(m, tact_xml_node_line(n),
                                          "exclude: body1=\"%.60s\" body2=\"%.60s\": expected "
                                          "the names of two bodies",
-                                         one ? one : "", two ? two : "");
+                                         first_body_name ? first_body_name : "",
+                                         second_body_name ? second_body_name : "");
         }
         int at = rc ? rc : MODEL_APPEND_ENTRY(m, exclusions, tact_xml_node_line(n));
         if (at < 0) {

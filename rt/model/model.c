@@ -63,13 +63,13 @@ int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *c
                                        MODEL_MAX_ENTRIES);
     }
     if (*count == *capacity) {
-        const size_t larger = *capacity ? 2 * *capacity : 16;
-        void *grown = realloc(*at, larger * size);
+        const size_t larger_capacity = *capacity ? 2 * *capacity : 16;
+        void *grown = realloc(*at, larger_capacity * size);
         if (!grown) {
             return tact_model_report_no_memory(m);
         }
         *at = grown;
-        *capacity = larger;
+        *capacity = larger_capacity;
     }
     memset((char *)*at + *count * size, 0, size);
     return (int)(*count)++;
@@ -79,14 +79,14 @@ const char *tact_model_copy_text(struct model *m, const char *text)
 {
     char *copy = strdup(text);
     if (copy && m->texts.count == m->texts.capacity) {
-        const size_t larger = m->texts.capacity ? 2 * m->texts.capacity : 64;
-        char **grown = realloc(m->texts.at, larger * sizeof *grown);
+        const size_t larger_capacity = m->texts.capacity ? 2 * m->texts.capacity : 64;
+        char **grown = realloc(m->texts.at, larger_capacity * sizeof *grown);
         if (!grown) {
             free(copy);
             return NULL;
         }
         m->texts.at = grown;
-        m->texts.capacity = larger;
+        m->texts.capacity = larger_capacity;
     }
     if (copy) {
         m->texts.at[m->texts.count++] = copy;
@@ -116,20 +116,21 @@ int tact_model_find_joint(const struct model *m, const char *name)
 
 bool tact_model_is_one_line(const char *text)
 {
-    bool plain = true;
+    bool is_printable = true;
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        plain &= *c >= ' ' && *c != 127;
-        plain &= !(c[0] == 0xc2 && c[1] < 0xa0);                                    /* C1 */
-        plain &= !(c[0] == 0xe2 && c[1] == 0x80 && (c[2] == 0xa8 || c[2] == 0xa9)); /* lines */
+        is_printable &= *c >= ' ' && *c != 127;
+        is_printable &= !(c[0] == 0xc2 && c[1] < 0xa0); /* C1 */
+        is_printable &=
+            !(c[0] == 0xe2 && c[1] == 0x80 && (c[2] == 0xa8 || c[2] == 0xa9)); /* lines */
     }
-    return plain;
+    return is_printable;
 }
 
 /* Whether a symbolic link leads out of the folder of the hand file; false where the file does not
  * exist, as for files in a log. */
 static bool is_path_outside_model_folder(const struct model *m, const char *path)
 {
-    char name[2 * PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
+    char name[2 * PATH_MAX], folder[PATH_MAX], resolved_path[PATH_MAX];
     const char *slash = strrchr(m->file, '/');
     const size_t length = slash ? (size_t)(slash - m->file + 1) : 0;
     if (length >= PATH_MAX) {
@@ -142,19 +143,20 @@ static bool is_path_outside_model_folder(const struct model *m, const char *path
     }
     snprintf(name, sizeof name, "%s/%s", folder, path);
     const size_t size = strlen(folder);
-    return realpath(name, real) &&
-           (strncmp(real, folder, size) || (real[size] != '/' && folder[size - 1] != '/'));
+    return realpath(name, resolved_path) &&
+           (strncmp(resolved_path, folder, size) ||
+            (resolved_path[size] != '/' && folder[size - 1] != '/'));
 }
 
 const char *tact_model_resolve_path(struct model *m, int line, const char *folder, const char *name)
 {
     char path[1024];
     if (!strncmp(name, "package://", 10)) {
-        const char *inside = strchr(name + 10, '/');
+        const char *path_in_package = strchr(name + 10, '/');
         const int package_length = (int)strcspn(name + 10, "/");
         tact_model_add_note(m, line, "package://%.*s is the folder of this file",
                             package_length < 60 ? package_length : 60, name + 10);
-        name = inside ? inside + 1 : "";
+        name = path_in_package ? path_in_package + 1 : "";
         folder = "";
     } else if (!strncmp(name, "file://", 7)) {
         name += 7;
@@ -169,20 +171,21 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
         tact_model_report_error(m, line, "file \"%.200s\": control characters are refused", path);
         return NULL;
     }
-    bool outside = path[0] == '/' || strchr(path, '\\');
+    bool is_outside_folder = path[0] == '/' || strchr(path, '\\');
     for (const char *part = path; part; part = strchr(part, '/')) {
         part += part[0] == '/';
-        outside |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
+        is_outside_folder |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
     }
-    if (outside || is_path_outside_model_folder(m, path)) {
+    if (is_outside_folder || is_path_outside_model_folder(m, path)) {
         tact_model_report_error(
             m, line, "file \"%.200s\" is outside of the folder of %.100s, which is refused", path,
             m->file);
         return NULL;
     }
-    char full[8192];
-    const int whole = snprintf(full, sizeof full, "%s%s", m->folder, path);
-    const char *copy = whole < (int)sizeof full ? tact_model_copy_text(m, full) : NULL;
+    char full_path[8192];
+    const int full_path_length = snprintf(full_path, sizeof full_path, "%s%s", m->folder, path);
+    const char *copy =
+        full_path_length < (int)sizeof full_path ? tact_model_copy_text(m, full_path) : NULL;
     if (!copy) {
         tact_model_report_no_memory(m);
     }
@@ -253,7 +256,7 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
                         const struct tact_hand_file_options *options, struct tact_hand_file *out,
                         struct tact_error *err)
 {
-    struct tact_error unused = {0};
+    struct tact_error unused_error = {0};
     *out = (struct tact_hand_file){0};
     if (size > TACT_HAND_FILE_BYTES) {
         return tact_error_set(err, -EFBIG, "too large; expected at most 16 MiB");
@@ -264,7 +267,7 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
     }
     m->file = file;
     m->files = files;
-    m->err = err ? err : &unused;
+    m->err = err ? err : &unused_error;
     tact_error_at(m->err, file, 0, 0, NULL);
     xmlDoc *doc = NULL;
     m->folder = options->folder;

@@ -135,8 +135,8 @@ struct model_link {
     const char *name;
     int parent; /* parent link, or -1: the base */
     int joint;
-    int above; /* number of links before this one for further joints of the same body, with the
-                  smallest allowed mass */
+    int earlier_joint_link_count; /* number of links before this one for further joints of the same
+                  body, with the smallest allowed mass */
     struct tact_pose origin;
     struct model_mass mass;
 };
@@ -203,7 +203,7 @@ int tact_model_find_joint(const struct model *m, const char *name);
 /* tied.c */
 
 /* Makes a joint follow another one. -EINVAL with the message where it follows one already. */
-int tact_model_add_mimic(struct model *m, int line, int joint, int other, double multiplier,
+int tact_model_add_mimic(struct model *m, int line, int joint, int leading_joint, double multiplier,
                          double offset);
 /* Resolves chains of mimic joints, so that each follows an independent joint. -EINVAL for a circle.
  */

@@ -8,7 +8,7 @@ static const char *joint_name_or_empty(const struct model_joint *joint)
     return joint->name ? joint->name : "";
 }
 
-int tact_model_add_mimic(struct model *m, int line, int joint, int other, double multiplier,
+int tact_model_add_mimic(struct model *m, int line, int joint, int leading_joint, double multiplier,
                          double offset)
 {
     struct model_joint *j = &m->joints.at[joint];
@@ -17,14 +17,14 @@ int tact_model_add_mimic(struct model *m, int line, int joint, int other, double
                                        "joint \"%.60s\" follows another one by line %d already",
                                        joint_name_or_empty(j), j->mimic.line);
     }
-    if (joint == other || multiplier == 0.0 || !isfinite(1.0 / multiplier)) {
+    if (joint == leading_joint || multiplier == 0.0 || !isfinite(1.0 / multiplier)) {
         return tact_model_report_error(m, line,
                                        "joint \"%.60s\": expected another joint, and a factor "
                                        "other than 0",
                                        joint_name_or_empty(j));
     }
     j->mimic.line = line;
-    j->mimic.joint = other;
+    j->mimic.joint = leading_joint;
     j->mimic.multiplier = multiplier;
     j->mimic.offset = offset;
     return 0;
@@ -34,15 +34,16 @@ int tact_model_resolve_mimics(struct model *m)
 {
     for (size_t i = 0; i < m->joints.count; i++) {
         struct model_joint *j = &m->joints.at[i];
-        for (size_t steps = 0; j->mimic.line && m->joints.at[j->mimic.joint].mimic.line; steps++) {
-            const struct model_joint *other = &m->joints.at[j->mimic.joint];
-            if (steps > m->joints.count) {
+        for (size_t mimic_chain_length = 0;
+             j->mimic.line && m->joints.at[j->mimic.joint].mimic.line; mimic_chain_length++) {
+            const struct model_joint *leading_joint = &m->joints.at[j->mimic.joint];
+            if (mimic_chain_length > m->joints.count) {
                 return tact_model_report_error(m, j->mimic.line, "joint \"%.60s\" follows itself",
                                                joint_name_or_empty(j));
             }
-            j->mimic.offset += j->mimic.multiplier * other->mimic.offset;
-            j->mimic.multiplier *= other->mimic.multiplier;
-            j->mimic.joint = other->mimic.joint;
+            j->mimic.offset += j->mimic.multiplier * leading_joint->mimic.offset;
+            j->mimic.multiplier *= leading_joint->mimic.multiplier;
+            j->mimic.joint = leading_joint->mimic.joint;
         }
     }
     return 0;

@@ -14,8 +14,8 @@ static void add_pair(const struct model *m, const struct model_geom *a, const st
     const size_t bodies = m->bodies.count, n = m->links.count + 1;
     const int la = m->bodies.at[a->body].link, lb = m->bodies.at[b->body].link;
     const size_t i = la < 0 ? n - 1 : (size_t)la, k = lb < 0 ? n - 1 : (size_t)lb;
-    const bool touch = !are_bodies_excluded[(size_t)a->body * bodies + (size_t)b->body];
-    const unsigned char touch_matrix_flag = touch ? MODEL_TOUCH_ALL : MODEL_TOUCH_NONE;
+    const bool may_touch = !are_bodies_excluded[(size_t)a->body * bodies + (size_t)b->body];
+    const unsigned char touch_matrix_flag = may_touch ? MODEL_TOUCH_ALL : MODEL_TOUCH_NONE;
     if (!(a->type & b->affinity) && !(b->type & a->affinity)) {
         return; /* the collision classes of these two shapes already exclude their contact */
     }

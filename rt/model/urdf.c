@@ -9,7 +9,7 @@
 struct urdf_joint {
     const xmlNode *node;
     const char *name, *parent, *child;
-    bool placed;
+    bool is_added_to_tree;
 };
 
 struct urdf_link {
@@ -65,10 +65,10 @@ static int read_origin(struct model *m, const xmlNode *node, struct tact_pose *p
 
 /* Checks the attributes of a child element, if the element exists. */
 static int check_child_attributes(struct model *m, const xmlNode *node, const char *child,
-                                  const char *known)
+                                  const char *known_attributes)
 {
     const xmlNode *found = find_child(node, child);
-    return found ? tact_xml_check_attributes(m, found, known, "", "") : 0;
+    return found ? tact_xml_check_attributes(m, found, known_attributes, "", "") : 0;
 }
 
 /* Reads a number of a child element. Returns 1, 0 where element or attribute is absent, or an
@@ -101,11 +101,11 @@ static int read_link_inertial(struct model *m, const xmlNode *link, struct model
                      : tact_model_report_error(m, tact_xml_node_line(node),
                                                "inertial: a mass below 0");
     }
-    const struct model_mass own = {
+    const struct model_mass inertial_mass = {
         mass,
         {0.0, 0.0, 0.0},
         {six[0], six[3], six[4], six[3], six[1], six[5], six[4], six[5], six[2]}};
-    tact_model_add_mass(&body->mass, &own, &pose);
+    tact_model_add_mass(&body->mass, &inertial_mass, &pose);
     body->has_mass_in_file = true;
     return 0;
 }
@@ -229,13 +229,13 @@ static int add_link(struct urdf_reader *r, const xmlNode *link, int parent,
 /* Reads the numbers of <limit> and <dynamics>. Negative errno with message. */
 static int read_limit_numbers(struct model *m, const xmlNode *node, struct model_joint *joint)
 {
-    double unused;
+    double ignored_number;
     int n = check_child_attributes(m, node, "limit", "lower upper effort velocity");
     n = n < 0 ? n : check_child_attributes(m, node, "dynamics", "damping friction");
     n = n < 0 ? n : read_child_number(m, node, "limit", "lower", &joint->lower);
     n = n < 0 ? n : read_child_number(m, node, "limit", "upper", &joint->upper);
     n = n < 0 ? n : read_child_number(m, node, "limit", "effort", &joint->limit);
-    n = n < 0 ? n : read_child_number(m, node, "limit", "velocity", &unused);
+    n = n < 0 ? n : read_child_number(m, node, "limit", "velocity", &ignored_number);
     n = n < 0 ? n : read_child_number(m, node, "dynamics", "damping", &joint->damping);
     return n < 0 ? n : read_child_number(m, node, "dynamics", "friction", &joint->friction);
 }
@@ -244,12 +244,12 @@ static int read_limit_numbers(struct model *m, const xmlNode *node, struct model
 static int read_joint_limits(struct model *m, const xmlNode *node, bool is_continuous,
                              struct model_joint *joint)
 {
-    bool given = find_child(node, "limit") != NULL;
+    bool has_limit_element = find_child(node, "limit") != NULL;
     int n = read_limit_numbers(m, node, joint);
     if (n < 0) {
         return n;
     }
-    joint->limited = !is_continuous && given && joint->lower < joint->upper;
+    joint->limited = !is_continuous && has_limit_element && joint->lower < joint->upper;
     if ((!is_continuous && !joint->limited) || joint->limit < 0.0 || joint->damping < 0.0 ||
         joint->friction < 0.0) {
         return tact_model_report_error(
@@ -258,7 +258,7 @@ static int read_joint_limits(struct model *m, const xmlNode *node, bool is_conti
             "effort, damping or friction below 0",
             joint->name ? joint->name : "");
     }
-    if (given && joint->limit > 0.0) {
+    if (has_limit_element && joint->limit > 0.0) {
         tact_model_add_note(m, tact_xml_node_line(node),
                             "<limit>: velocity is left out; effort limits the drive");
     }
@@ -307,8 +307,8 @@ static int add_joint(struct urdf_reader *r, const xmlNode *node, int body)
     rc = rc ? rc : type < -1 ? type : check_joint_elements(m, node);
     if (!rc && type == 3) { /* <limit> and <dynamics> of a fixed joint have no effect, but are read
                                and checked */
-        struct model_joint unused = {0};
-        int n = read_limit_numbers(m, node, &unused);
+        struct model_joint unused_joint = {0};
+        int n = read_limit_numbers(m, node, &unused_joint);
         return n < 0 ? n : 0;
     }
     if (rc) {
@@ -356,23 +356,23 @@ static const xmlNode *find_link(const struct urdf_reader *r, const char *name)
 static int add_links_after_parents(struct urdf_reader *r)
 {
     struct model *m = r->model;
-    size_t placed_count = 0;
+    size_t added_joint_count = 0;
     for (size_t body = 0; body < m->bodies.count; body++) {
         for (size_t i = 0; i < r->joints.count; i++) {
             struct urdf_joint *joint = &r->joints.at[i];
             const char *name = m->bodies.at[body].name;
-            if (!joint->placed && body && !strcmp(joint->parent, name)) {
+            if (!joint->is_added_to_tree && body && !strcmp(joint->parent, name)) {
                 int at = add_link_subtree(r, find_link(r, joint->child), (int)body, joint->node);
                 if (at < 0) {
                     return at;
                 }
-                joint->placed = true;
-                placed_count++;
+                joint->is_added_to_tree = true;
+                added_joint_count++;
             }
         }
     }
-    for (size_t i = 0; placed_count < r->joints.count && i < r->joints.count; i++) {
-        if (!r->joints.at[i].placed) {
+    for (size_t i = 0; added_joint_count < r->joints.count && i < r->joints.count; i++) {
+        if (!r->joints.at[i].is_added_to_tree) {
             return tact_model_report_error(m, tact_xml_node_line(r->joints.at[i].node),
                                            "joint: its links form a loop that no root carries");
         }
@@ -515,16 +515,18 @@ static int read_mimic_joints(struct urdf_reader *r)
             return n;
         }
         const char *name = tact_xml_read_text(m, joint, "name"),
-                   *led = tact_xml_read_text(m, node, "joint");
-        const int own = name ? tact_model_find_joint(m, name) : -1;
-        const int other = led ? tact_model_find_joint(m, led) : -1;
-        rc = own < 0 || other < 0 ? tact_model_report_error(
-                                        m, tact_xml_node_line(node),
-                                        "mimic: \"%.60s\" and \"%.60s\": expected two joints that "
-                                        "move",
-                                        name ? name : "", led ? led : "")
-                                  : tact_model_add_mimic(m, tact_xml_node_line(node), own, other,
-                                                         multiplier, offset);
+                   *leading_joint_name = tact_xml_read_text(m, node, "joint");
+        const int mimic_joint = name ? tact_model_find_joint(m, name) : -1;
+        const int leading_joint =
+            leading_joint_name ? tact_model_find_joint(m, leading_joint_name) : -1;
+        rc = mimic_joint < 0 || leading_joint < 0
+                 ? tact_model_report_error(
+                       m, tact_xml_node_line(node),
+                       "mimic: \"%.60s\" and \"%.60s\": expected two joints that "
+                       "move",
+                       name ? name : "", leading_joint_name ? leading_joint_name : "")
+                 : tact_model_add_mimic(m, tact_xml_node_line(node), mimic_joint, leading_joint,
+                                        multiplier, offset);
     }
     return rc;
 }

@@ -23,11 +23,11 @@ static void append_text(struct writer *w, const char *text)
 {
     const size_t length = strlen(text);
     while (!w->failed && w->used + length + 1 > w->capacity) {
-        const size_t larger = w->capacity ? 2 * w->capacity : 4096;
-        char *grown = realloc(w->text, larger);
+        const size_t larger_capacity = w->capacity ? 2 * w->capacity : 4096;
+        char *grown = realloc(w->text, larger_capacity);
         w->failed = !grown;
         w->text = grown ? grown : w->text;
-        w->capacity = grown ? larger : w->capacity;
+        w->capacity = grown ? larger_capacity : w->capacity;
     }
     if (!w->failed) {
         memcpy(w->text + w->used, text, length + 1);
@@ -39,14 +39,14 @@ static void append_text(struct writer *w, const char *text)
 static void end_yaml_line(struct writer *w)
 {
     if (w->line_count == w->line_capacity) {
-        const uint32_t larger = w->line_capacity ? 2 * w->line_capacity : 256;
-        int *grown = realloc(w->lines, larger * sizeof *grown);
+        const uint32_t larger_capacity = w->line_capacity ? 2 * w->line_capacity : 256;
+        int *grown = realloc(w->lines, larger_capacity * sizeof *grown);
         if (!grown) {
             w->failed = true;
             return;
         }
         w->lines = grown;
-        w->line_capacity = larger;
+        w->line_capacity = larger_capacity;
     }
     w->lines[w->line_count++] = w->line;
     append_text(w, "\n");
@@ -80,8 +80,8 @@ __attribute__((format(printf, 3, 4))) static void begin_yaml_line(struct writer 
 static void append_number(struct writer *w, double value)
 {
     char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        tact_number_print(text, sizeof text, "%.*g", digits, value);
+    for (int significant_digits = 15; significant_digits <= 17; significant_digits++) {
+        tact_number_print(text, sizeof text, "%.*g", significant_digits, value);
         if (tact_number_read(text, NULL) == value) {
             break;
         }
@@ -118,16 +118,16 @@ static void append_quoted(struct writer *w, const char *text)
 {
     append_text(w, "'");
     for (const char *c = text; *c; c++) {
-        const char one[3] = {*c, *c == '\'' ? '\'' : '\0', '\0'};
-        append_text(w, one);
+        const char escaped_character[3] = {*c, *c == '\'' ? '\'' : '\0', '\0'};
+        append_text(w, escaped_character);
     }
     append_text(w, "'");
 }
 
 static void append_ascii(struct writer *w, char c)
 {
-    const char one[2] = {c < ' ' || c >= 127 ? '?' : c, '\0'};
-    append_text(w, one);
+    const char character_text[2] = {c < ' ' || c >= 127 ? '?' : c, '\0'};
+    append_text(w, character_text);
 }
 
 /* Writes a text as YAML comment: each byte that is not plain ASCII becomes a '?', as it may end a
@@ -153,8 +153,8 @@ static bool is_zero_vector(const double v[3])
 /* Type and sizes of a shape in the terms of a scene. */
 static void append_shape_sizes(struct writer *w, const struct model_geom *g)
 {
-    double whole[3];
-    tact_v3_scale(whole, g->size, 2.0);
+    double full_size[3];
+    tact_v3_scale(full_size, g->size, 2.0);
     switch (g->kind) {
     case MODEL_GEOM_SPHERE:
         append_text(w, "type: sphere, radius: ");
@@ -166,11 +166,11 @@ static void append_shape_sizes(struct writer *w, const struct model_geom *g)
                       "type: %s, radius: ", g->kind == MODEL_GEOM_CAPSULE ? "capsule" : "cylinder");
         append_number(w, g->size[0]);
         append_text(w, ", length: ");
-        append_number(w, whole[1]);
+        append_number(w, full_size[1]);
         break;
     default:
         append_format(w, "type: %s, size: ", g->kind == MODEL_GEOM_BOX ? "box" : "ellipsoid");
-        append_number_list(w, whole, 3);
+        append_number_list(w, full_size, 3);
     }
 }
 
@@ -407,17 +407,17 @@ static void write_hand_base(struct writer *w)
 static void write_exclusion(struct writer *w, const char *hand, int a, int b)
 {
     const struct model *m = w->model;
-    const char *one = a < 0 ? "base" : m->links.at[a].name;
-    const char *two = b < 0 ? "base" : m->links.at[b].name;
-    begin_yaml_line(w, w->options->scene ? -2 : -1, "  - {objects: [%s.%s, %s.%s]}", hand, one,
-                    hand, two);
+    const char *first_link_name = a < 0 ? "base" : m->links.at[a].name;
+    const char *second_link_name = b < 0 ? "base" : m->links.at[b].name;
+    begin_yaml_line(w, w->options->scene ? -2 : -1, "  - {objects: [%s.%s, %s.%s]}", hand,
+                    first_link_name, hand, second_link_name);
     end_yaml_line(w);
 }
 
 /* The link of the next body towards the base; a body has one link for each of its joints. */
 static int parent_body_link(const struct model *m, int link)
 {
-    return m->links.at[link - m->links.at[link].above].parent;
+    return m->links.at[link - m->links.at[link].earlier_joint_link_count].parent;
 }
 
 /* Whether one link's body carries that of the other. */
@@ -431,10 +431,10 @@ static int write_exclusions(struct writer *w, const char *hand)
 {
     struct model *m = w->model;
     const size_t n = m->links.count + 1;
-    unsigned char *touch = tact_model_link_contact_matrix(m);
+    unsigned char *contact_matrix = tact_model_link_contact_matrix(m);
     bool first = true;
     int rc = 0;
-    if (!touch) {
+    if (!contact_matrix) {
         return tact_model_report_no_memory(m);
     }
     w->line = m->exclusions.count ? m->exclusions.at[0].line : m->bodies.at[0].line;
@@ -444,15 +444,15 @@ static int write_exclusions(struct writer *w, const char *hand)
             if (m->links.at[a].parent == b || (b >= 0 && m->links.at[b].parent == a)) {
                 continue;
             }
-            const bool is_adjacent_pair = touch[i * n + k] && are_links_adjacent(m, a, b);
-            if (touch[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent_pair) {
+            const bool is_adjacent_pair = contact_matrix[i * n + k] && are_links_adjacent(m, a, b);
+            if (contact_matrix[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent_pair) {
                 rc = tact_model_report_error(
                     m, m->links.at[a].line,
                     "<exclude> names a body of several that are rigidly connected, "
                     "\"%.60s\" and \"%.60s\", and not the others: this is not "
                     "supported",
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
-            } else if (touch[i * n + k] == MODEL_TOUCH_NONE || is_adjacent_pair) {
+            } else if (contact_matrix[i * n + k] == MODEL_TOUCH_NONE || is_adjacent_pair) {
                 if (first) {
                     begin_yaml_line(w, w->options->scene ? -2 : -1, "exclude:");
                     end_yaml_line(w);
@@ -462,7 +462,7 @@ static int write_exclusions(struct writer *w, const char *hand)
             }
         }
     }
-    free(touch);
+    free(contact_matrix);
     return rc;
 }
 

@@ -215,13 +215,13 @@ int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, c
     return found;
 }
 
-int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
+int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known_attributes,
                               const char *ignored_attribute_names,
                               const char *noted_attribute_names)
 {
     for (const xmlAttr *a = node->properties; a; a = a->next) {
         const char *name = (const char *)a->name;
-        if (tact_xml_list_has_word(known, name)) {
+        if (tact_xml_list_has_word(known_attributes, name)) {
             continue;
         }
         if (tact_xml_list_has_word(noted_attribute_names, name)) {

@@ -7,24 +7,25 @@
 #include "rt/scene/scene_internal.h"
 
 /* A joint that the force of an input moves: of a link, or a coordinate of a base. */
-struct pushed_joint {
+struct admittance_joint {
     const struct tact_scene_joint *joint; /* NULL: there is none of that name */
     uint32_t hand, link;
-    bool of_base, turns;              /* turns: a coordinate of the attitude of a base */
-    char path[TACT_SCENE_PATH_BYTES]; /* owner of its keys */
+    bool is_base_coordinate, is_rotation; /* turns: a coordinate of the attitude of a base */
+    char path[TACT_SCENE_PATH_BYTES];     /* owner of its keys */
 };
 
-static struct pushed_joint find_pushed_joint(const struct tact_scene *scene, const char *name)
+static struct admittance_joint find_admittance_joint(const struct tact_scene *scene,
+                                                     const char *name)
 {
-    struct pushed_joint out = {.joint = NULL};
+    struct admittance_joint out = {.joint = NULL};
     char key[TACT_SCENE_PATH_BYTES];
-    out.of_base = tact_scene_find_coordinate(scene, name, &out.hand, &out.link);
-    if (!out.of_base && !tact_scene_find_link(scene, name, &out.hand, &out.link)) {
+    out.is_base_coordinate = tact_scene_find_coordinate(scene, name, &out.hand, &out.link);
+    if (!out.is_base_coordinate && !tact_scene_find_link(scene, name, &out.hand, &out.link)) {
         return out;
     }
-    out.turns = out.of_base && out.link >= 3;
+    out.is_rotation = out.is_base_coordinate && out.link >= 3;
     tact_scene_link_key(scene, out.hand, out.link, key);
-    if (out.of_base) {
+    if (out.is_base_coordinate) {
         snprintf(out.path, sizeof out.path, "%s", key);
     } else {
         tact_scene_path_of_key(out.path, key, "joint");
@@ -34,14 +35,14 @@ static struct pushed_joint find_pushed_joint(const struct tact_scene *scene, con
 }
 
 /* Index of the first input whose force moves the position of a base, or its attitude; -1: none. */
-static long find_force_on_base(const struct tact_scene *scene, uint32_t hand, bool turns)
+static long find_force_on_base(const struct tact_scene *scene, uint32_t hand, bool is_rotation)
 {
     for (uint32_t i = 0; i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         uint32_t of, link;
         if (in->what && in->to && !strcmp(in->what, "force") &&
             tact_scene_find_coordinate(scene, in->to, &of, &link) && of == hand &&
-            (link >= 3) == turns) {
+            (link >= 3) == is_rotation) {
             return i;
         }
     }
@@ -50,11 +51,11 @@ static long find_force_on_base(const struct tact_scene *scene, uint32_t hand, bo
 
 /* Makes the damping of a base's coupling that of its coordinates, which have no coupling then. */
 static int set_damping_of_base(const struct tact_scene_check *check, struct tact_scene_hand *hand,
-                               uint32_t number, long input, bool turns)
+                               uint32_t number, long input, bool is_rotation)
 {
-    static const char *const of_devices[] = {"stiffness", "axis_stiffness", "axis_damping",
-                                             "device",    "hard",           "filter"};
-    const char *name = turns ? "turn_coupling" : "coupling";
+    static const char *const keys_without_effect[] = {"stiffness", "axis_stiffness", "axis_damping",
+                                                      "device",    "hard",           "filter"};
+    const char *name = is_rotation ? "turn_coupling" : "coupling";
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     if (tact_scene_base_matrices(hand)) {
         snprintf(path, sizeof path, "hands[%u].base.stiffness_matrix", number);
@@ -65,15 +66,15 @@ static int set_damping_of_base(const struct tact_scene_check *check, struct tact
             input, name);
     }
     snprintf(path, sizeof path, "hands[%u].base.%s", number, name);
-    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices; i++) {
-        if (tact_scene_has_key(check, "%s.%s", path, of_devices[i])) {
+    for (size_t i = 0; i < sizeof keys_without_effect / sizeof *keys_without_effect; i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, keys_without_effect[i])) {
             return tact_scene_report_bad_value(
-                check, tact_scene_path_of_key(key, path, of_devices[i]),
+                check, tact_scene_path_of_key(key, path, keys_without_effect[i]),
                 "the force of inputs[%ld] moves this base; expected \"damping\" alone", input);
         }
     }
     const struct tact_scene_coupling *coupling =
-        turns ? hand->base->turn_coupling : hand->base->coupling;
+        is_rotation ? hand->base->turn_coupling : hand->base->coupling;
     if (!coupling || !(coupling->damping > 0.0)) {
         return tact_scene_report_bad_value(
             check, coupling ? tact_scene_path_of_key(key, path, "damping") : path,
@@ -81,7 +82,7 @@ static int set_damping_of_base(const struct tact_scene_check *check, struct tact
             "\"damping\" over 0",
             input, name);
     }
-    for (int i = turns ? 3 : 0; i < (turns ? 6 : 3); i++) {
+    for (int i = is_rotation ? 3 : 0; i < (is_rotation ? 6 : 3); i++) {
         struct tact_scene_joint *joint = &hand->links[i].joint;
         free(joint->coupling);
         joint->coupling = NULL;
@@ -90,7 +91,7 @@ static int set_damping_of_base(const struct tact_scene_check *check, struct tact
     return 0;
 }
 
-int tact_scene_set_pushed_bases(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
@@ -104,10 +105,11 @@ int tact_scene_set_pushed_bases(const struct tact_scene_check *check, struct tac
 
 /* What acts on a joint besides the force of an input, or NULL; *key is the scene key that sets it.
  */
-static const char *find_law_conflicting_with_force(const struct pushed_joint *pushed,
-                                                   const char **key)
+static const char *
+find_law_conflicting_with_force(const struct admittance_joint *admittance_joint_reference,
+                                const char **key)
 {
-    const struct tact_scene_joint *joint = pushed->joint;
+    const struct tact_scene_joint *joint = admittance_joint_reference->joint;
     const struct {
         int is_law_set;
         const char *key, *text;
@@ -117,7 +119,7 @@ static const char *find_law_conflicting_with_force(const struct pushed_joint *pu
         {joint->tendon != NULL, "tendon", "a tendon"},
         {joint->stiffness > 0.0, "stiffness",
          "a drive stiffness, which would pull it back to its target"},
-        {joint->limit > 0.0, pushed->turns ? "turn_limit" : "limit",
+        {joint->limit > 0.0, admittance_joint_reference->is_rotation ? "turn_limit" : "limit",
          "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (laws[i].is_law_set) {
@@ -131,34 +133,35 @@ static const char *find_law_conflicting_with_force(const struct pushed_joint *pu
 static int check_force_input(const struct tact_scene_check *check, const struct tact_scene *scene,
                              uint32_t index)
 {
-    static const char *const others[] = {"target", "state"};
+    static const char *const other_input_kinds[] = {"target", "state"};
     const struct tact_scene_input *in = &scene->inputs[index];
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
-    const struct pushed_joint pushed = find_pushed_joint(scene, in->to);
+    const struct admittance_joint joint_reference = find_admittance_joint(scene, in->to);
     snprintf(path, sizeof path, "inputs[%u].to", index);
-    if (!pushed.joint) {
+    if (!joint_reference.joint) {
         return tact_scene_report_bad_value(check, path, "no joint \"%s\"; expected hand.link",
                                            in->to);
     }
     for (int i = 0; i < 2; i++) {
-        const long other = tact_scene_find_input(scene, scene->inputs_count, others[i], in->to);
+        const long other =
+            tact_scene_find_input(scene, scene->inputs_count, other_input_kinds[i], in->to);
         if (other >= 0) {
             return tact_scene_report_bad_value(check, path,
                                                "inputs[%ld] already sets the %s of the joint %s",
-                                               other, others[i], in->to);
+                                               other, other_input_kinds[i], in->to);
         }
     }
     const char *conflicting_key,
-        *other = find_law_conflicting_with_force(&pushed, &conflicting_key);
+        *other = find_law_conflicting_with_force(&joint_reference, &conflicting_key);
     if (other) {
         return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, pushed.path, conflicting_key),
+            check, tact_scene_path_of_key(key, joint_reference.path, conflicting_key),
             "the force of inputs[%u] moves this joint; expected it without %s", index, other);
     }
-    return pushed.joint->damping > 0.0
+    return joint_reference.joint->damping > 0.0
                ? 0
                : tact_scene_report_bad_value(
-                     check, tact_scene_path_of_key(key, pushed.path, "damping"),
+                     check, tact_scene_path_of_key(key, joint_reference.path, "damping"),
                      "the force of inputs[%u] moves this joint against its damping; expected it "
                      "over 0",
                      index);

@@ -97,11 +97,11 @@ static int add_couplings_of_matrices(struct tact_scene_hand *hand)
         if (*couplings[i]) {
             continue;
         }
-        struct tact_scene_file_coupling *made = calloc(1, sizeof *made);
-        if (!made) {
+        struct tact_scene_file_coupling *new_coupling = calloc(1, sizeof *new_coupling);
+        if (!new_coupling) {
             return -ENOMEM;
         }
-        *couplings[i] = &made->coupling;
+        *couplings[i] = &new_coupling->coupling;
     }
     return 0;
 }
@@ -126,13 +126,13 @@ static void set_numbers_of_axis(const struct tact_scene_coupling *of_base, int a
     out->damping = file->axis_damping ? file->axis_damping[axis] : out->damping;
 }
 
-bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool turns)
+bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rotation)
 {
     bool is_unequal = false;
     if (!tact_scene_base_links(hand)) {
         return false;
     }
-    const struct tact_scene_link *links = hand->links + (turns ? 3 : 0);
+    const struct tact_scene_link *links = hand->links + (is_rotation ? 3 : 0);
     const struct tact_scene_coupling *first = links->joint.coupling;
     for (int i = 1; first && i < 3; i++) {
         const struct tact_scene_coupling *other = links[i].joint.coupling;
@@ -196,8 +196,8 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
     hand->links_count += TACT_HAND_BASE;
     int rc = add_couplings_of_matrices(hand);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
-        int made = make_base_coordinate(hand->base, i, &links[i]);
-        rc = rc ? rc : made;
+        int coordinate_error = make_base_coordinate(hand->base, i, &links[i]);
+        rc = rc ? rc : coordinate_error;
     }
     if (!rc) {
         set_numbers_of_diagonal(hand);
@@ -268,8 +268,8 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
         char path[TACT_SCENE_PATH_BYTES];
-        const bool moves = hand->base && !hand->base->fixed;
-        if (!moves && !hand->links_count) {
+        const bool is_moving_base = hand->base && !hand->base->fixed;
+        if (!is_moving_base && !hand->links_count) {
             snprintf(path, sizeof path, "hands[%u]", i);
             return tact_scene_report_bad_value(
                 check, path, "a hand needs the key \"links\", or a \"base\" that moves");
@@ -277,7 +277,7 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
         if (hand->base) {
             rc = check_reserved_link_names(check, hand, i);
         }
-        if (!rc && moves) {
+        if (!rc && is_moving_base) {
             rc = insert_base_coordinates(hand);
         } else if (!rc && hand->base) {
             rc = check_keys_of_fixed_base(check, i);

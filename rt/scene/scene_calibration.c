@@ -38,7 +38,8 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
                           &device->calibration_size);
 }
 
-static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_scene_device *device,
+static int add_haptic_axis(const struct tact_scene_check *calibration_check,
+                           struct tact_scene_device *device,
                            const struct tact_device_setting *setting)
 {
     enum { NUMBERS = 6 };
@@ -47,20 +48,20 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
     if (!channel || strlen(channel + 1) >= TACT_DEVICE_NAME || strpbrk(channel + 1, ".[") || !n ||
         setting->rows != 1 || setting->columns != NUMBERS) {
         return tact_scene_report_bad_value(
-            inside, setting->key,
+            calibration_check, setting->key,
             "expected an input channel with a list of six numbers: mass, damping, delay, friction, "
             "resolution and the largest stable wall stiffness, as tact calibrate writes them");
     }
     for (int i = 0; i < NUMBERS; i++) {
         if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_AXIS_VALUE) || (i == 0 && n[i] == 0.0)) {
-            return tact_scene_report_bad_value(inside, setting->key,
+            return tact_scene_report_bad_value(calibration_check, setting->key,
                                                "number %d is %g; expected %s to %g", i + 1, n[i],
                                                i ? "0" : "more than 0", MAX_HAPTIC_AXIS_VALUE);
         }
     }
     void *grown = realloc(device->haptic, (device->haptic_count + 1) * sizeof *device->haptic);
     if (!grown) {
-        return tact_error_set(inside->err, -ENOMEM, "out of memory");
+        return tact_error_set(calibration_check->err, -ENOMEM, "out of memory");
     }
     device->haptic = grown;
     struct tact_scene_haptic_axis *axis = &device->haptic[device->haptic_count++];
@@ -72,10 +73,10 @@ static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_sc
 
 /** Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
  * type. */
-static int move_haptic_axes_out_of_settings(const struct tact_scene_check *inside,
+static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calibration_check,
                                             struct tact_scene_device *device, uint32_t first)
 {
-    uint32_t kept = first;
+    uint32_t kept_setting_count = first;
     int rc = 0;
     for (uint32_t i = first; i < device->settings_count; i++) {
         struct tact_device_setting *setting = &device->settings[i];
@@ -83,18 +84,18 @@ static int move_haptic_axes_out_of_settings(const struct tact_scene_check *insid
         const int is_haptic_axis_setting = !strncmp(setting->key, "haptic", 6) &&
                                            (!setting->key[6] || strchr(".[", setting->key[6]));
         if (rc || (!is_haptic_model_setting && !is_haptic_axis_setting)) {
-            device->settings[kept++] = *setting;
+            device->settings[kept_setting_count++] = *setting;
             continue;
         }
         if (is_haptic_model_setting) {
             device->haptic_model = (char *)setting->text;
             setting->text = NULL;
         } else {
-            rc = add_haptic_axis(inside, device, setting);
+            rc = add_haptic_axis(calibration_check, device, setting);
         }
         tact_scene_free_setting(setting);
     }
-    device->settings_count = kept;
+    device->settings_count = kept_setting_count;
     return rc;
 }
 
@@ -117,10 +118,10 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
         tact_error_at(check->err, device->calibration, 0, 0, NULL);
         return rc;
     }
-    const struct tact_scene_check inside = {index, check->err};
+    const struct tact_scene_check calibration_check = {index, check->err};
     const uint32_t first = device->settings_count;
-    rc = tact_scene_append_settings(&inside, device);
-    rc = rc ? rc : move_haptic_axes_out_of_settings(&inside, device, first);
+    rc = tact_scene_append_settings(&calibration_check, device);
+    rc = rc ? rc : move_haptic_axes_out_of_settings(&calibration_check, device, first);
     for (uint32_t i = first; i < device->settings_count; i++) {
         device->settings[i].file = device->calibration;
     }

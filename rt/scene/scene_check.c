@@ -74,9 +74,9 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     }
     /* Second moments of the mass, (tr I / 2) - I, must not be negative along any axis: the triangle
      * inequality of the principal moments. It is 0 for flat bodies, hence the tolerance. */
-    double half = 0.5 * (m[0] + m[1] + m[2]);
+    double half_trace = 0.5 * (m[0] + m[1] + m[2]);
     for (int i = 0; i < 6; i++) {
-        mass[i] = (i < 3 ? half + 1e-6 : 0.0) - m[i];
+        mass[i] = (i < 3 ? half_trace + 1e-6 : 0.0) - m[i];
     }
     if (!is_positive_definite(mass)) {
         return tact_scene_report_bad_value(
@@ -107,10 +107,10 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         const char *key;
         const char *word; /* in the kind's keys */
         bool needed;
-    } uses[] = {{"radius", "radius", true}, {"tube", "tube", true},
-                {"length", "length", true}, {"size", "size", true},
-                {"file", "file", false},    {"generate", "file", false},
-                {"scale", "file", false},   {"profile", "profile", true}};
+    } key_uses[] = {{"radius", "radius", true}, {"tube", "tube", true},
+                    {"length", "length", true}, {"size", "size", true},
+                    {"file", "file", false},    {"generate", "file", false},
+                    {"scale", "file", false},   {"profile", "profile", true}};
     const char *types[TACT_SHAPE_COUNT + 1] = {NULL}, *keys = "";
     char key[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
@@ -121,23 +121,24 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     if (!rc) {
         keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_find(shape->type))->keys;
     }
-    for (size_t i = 0; !rc && i < sizeof uses / sizeof *uses; i++) {
-        bool used = strstr(keys, uses[i].word) != NULL;
-        bool given = tact_scene_has_key(check, "%s.%s", path, uses[i].key);
-        if (used && uses[i].needed && !given) {
-            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, uses[i].key),
-                                             "missing; a %s needs the key \"%s\"", shape->type,
-                                             uses[i].key);
-        } else if (given && !used) {
-            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, uses[i].key),
-                                             "a %s has no %s", shape->type, uses[i].key);
-        } else if (given && strcmp(uses[i].key, "radius") == 0) {
+    for (size_t i = 0; !rc && i < sizeof key_uses / sizeof *key_uses; i++) {
+        bool is_key_used = strstr(keys, key_uses[i].word) != NULL;
+        bool is_key_given = tact_scene_has_key(check, "%s.%s", path, key_uses[i].key);
+        if (is_key_used && key_uses[i].needed && !is_key_given) {
+            rc = tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, key_uses[i].key),
+                "missing; a %s needs the key \"%s\"", shape->type, key_uses[i].key);
+        } else if (is_key_given && !is_key_used) {
+            rc = tact_scene_report_bad_value(check,
+                                             tact_scene_path_of_key(key, path, key_uses[i].key),
+                                             "a %s has no %s", shape->type, key_uses[i].key);
+        } else if (is_key_given && strcmp(key_uses[i].key, "radius") == 0) {
             rc = tact_scene_require_positive(check, path, "radius", shape->radius, "m");
-        } else if (given && strcmp(uses[i].key, "tube") == 0) {
+        } else if (is_key_given && strcmp(key_uses[i].key, "tube") == 0) {
             rc = check_torus_tube(check, path, shape);
-        } else if (given && strcmp(uses[i].key, "length") == 0) {
+        } else if (is_key_given && strcmp(key_uses[i].key, "length") == 0) {
             rc = tact_scene_require_positive(check, path, "length", shape->length, "m");
-        } else if (given && strcmp(uses[i].key, "scale") == 0) {
+        } else if (is_key_given && strcmp(key_uses[i].key, "scale") == 0) {
             rc = tact_scene_require_positive(check, path, "scale", shape->scale, "");
         }
     }
@@ -295,12 +296,12 @@ static int check_joint_stops(const struct tact_scene_check *check,
                              const struct tact_scene_constraint *constraint, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
-    int turns = strcmp(constraint->type, "hinge") == 0;
+    int is_hinge = strcmp(constraint->type, "hinge") == 0;
     int rc = check_range_bounds(check, constraint->lower, constraint->upper, path);
     if (rc) {
         return rc;
     }
-    if (turns && (constraint->lower < -HALF_TURN_ANGLE || constraint->upper > HALF_TURN_ANGLE)) {
+    if (is_hinge && (constraint->lower < -HALF_TURN_ANGLE || constraint->upper > HALF_TURN_ANGLE)) {
         return tact_scene_report_bad_value(
             check,
             tact_scene_path_of_key(key, path,
@@ -318,8 +319,9 @@ static int check_constraint(const struct tact_scene_check *check,
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "type"),
                                      constraint->type, types);
-    bool free = !rc && (!strcmp(constraint->type, "hinge") || !strcmp(constraint->type, "slider"));
-    for (int i = 0; !rc && !free && axial[i]; i++) {
+    bool has_free_direction =
+        !rc && (!strcmp(constraint->type, "hinge") || !strcmp(constraint->type, "slider"));
+    for (int i = 0; !rc && !has_free_direction && axial[i]; i++) {
         if (tact_scene_has_key(check, "%s.%s", path, axial[i])) {
             rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, axial[i]),
                                              "a %s joint has no %s", constraint->type, axial[i]);
@@ -349,14 +351,16 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                          "the joint starts at %g, beyond its stops at %g and %g",
                                          joint->start, joint->lower, joint->upper);
     }
-    bool least = tact_scene_has_key(check, "%s.target_lower", path);
-    bool most = tact_scene_has_key(check, "%s.target_upper", path);
-    if (!rc && (least != most || (least && !(joint->target_lower < joint->target_upper)))) {
+    bool has_lower_target = tact_scene_has_key(check, "%s.target_lower", path);
+    bool has_upper_target = tact_scene_has_key(check, "%s.target_upper", path);
+    if (!rc && (has_lower_target != has_upper_target ||
+                (has_lower_target && !(joint->target_lower < joint->target_upper)))) {
         rc = tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, path, least ? "target_lower" : "target_upper"),
+            check,
+            tact_scene_path_of_key(key, path, has_lower_target ? "target_lower" : "target_upper"),
             "expected both \"target_lower\" and \"target_upper\", target_lower below target_upper");
     }
-    if (!rc && least && joint->coupling) {
+    if (!rc && has_lower_target && joint->coupling) {
         rc = tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, "target_lower"),
             "a joint with a \"coupling\" cannot have a target range (target_lower, target_upper)");
@@ -419,11 +423,12 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
     const bool has_matrices = tact_scene_base_matrices(&scene->hands[number]);
     for (int i = 0; !rc && !has_matrices && i < TACT_HAND_BASE; i++) {
         const struct tact_scene_coupling *coupling = scene->hands[number].links[i].joint.coupling;
-        const bool turns = i >= 3;
+        const bool is_rotation = i >= 3;
         if (coupling) {
             rc = tact_scene_check_coupling(
-                check, coupling, scene->period, tact_scene_tool_force_gain(scene, number, turns),
-                path, tact_scene_path_of_key(key, path, turns ? "turn_coupling" : "coupling"));
+                check, coupling, scene->period,
+                tact_scene_tool_force_gain(scene, number, is_rotation), path,
+                tact_scene_path_of_key(key, path, is_rotation ? "turn_coupling" : "coupling"));
         }
     }
     return rc;
@@ -494,7 +499,7 @@ static int check_output_quantity(const struct tact_scene_check *check,
 static int check_input_and_output_values(const struct tact_scene_check *check,
                                          const struct tact_scene *scene)
 {
-    static const char *const into[] = {"target", "state", "force", NULL};
+    static const char *const input_kinds[] = {"target", "state", "force", NULL};
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
@@ -503,7 +508,7 @@ static int check_input_and_output_values(const struct tact_scene_check *check,
         rc = check_range_bounds(check, in->lower, in->upper, path);
         rc = rc ? rc
                 : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "what"),
-                                          in->what, into);
+                                          in->what, input_kinds);
         rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", in->filter, "Hz");
         if (!rc && in->filter > 0.0 && strcmp(in->what, "state")) {
             rc = tact_scene_report_bad_value(

@@ -84,14 +84,14 @@ static int check_pressure_powers(const struct tact_scene_check *check,
 static int check_field_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
                             const char *path, const struct tact_scene_pair *pair)
 {
-    static const char *const others[] = {
+    static const char *const incompatible_keys[] = {
         "overlap", "restitution", "compliance", "tangential_compliance", "tip_radius", "tip_power"};
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH_BYTES];
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (tact_scene_has_key(check, "%s.%s", path, others[i])) {
+    for (size_t i = 0; i < sizeof incompatible_keys / sizeof *incompatible_keys; i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, incompatible_keys[i])) {
             return tact_scene_report_bad_value(
-                check, tact_scene_path_of_key(key, path, others[i]),
+                check, tact_scene_path_of_key(key, path, incompatible_keys[i]),
                 "the contact model \"field\" does not use this key: the pressure fields of the "
                 "materials determine the compliance of the contact");
         }
@@ -225,7 +225,7 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
 static int check_contact_options(const struct tact_scene_check *check,
                                  const struct tact_scene_contact *c)
 {
-    static const char *const locals[] = {"cone", "bouchard", NULL};
+    static const char *const local_solver_names[] = {"cone", "bouchard", NULL};
     static const char *const patches[] = {"polygon", "ellipse", NULL};
     static const char *const normals[] = {"blend", "gradient", "least", NULL};
     static const char *const spins[] = {"auto",  "corners",       "uniform",
@@ -244,7 +244,7 @@ static int check_contact_options(const struct tact_scene_check *check,
             : tact_scene_require_between(check, "contact.iterations", c->iterations, 1, 10000, "");
     rc = rc ? rc
             : tact_scene_require_between(check, "contact.tolerance", c->tolerance, 0.0, 1.0, "");
-    rc = rc ? rc : tact_scene_require_word(check, "contact.local", c->local, locals);
+    rc = rc ? rc : tact_scene_require_word(check, "contact.local", c->local, local_solver_names);
     rc = rc ? rc : tact_scene_require_word(check, "contact.patch", c->patch, patches);
     rc = rc ? rc : tact_scene_require_word(check, "contact.normal", c->normal, normals);
     rc = rc ? rc : check_contact_model(check, "contact.model", c->model);

@@ -46,12 +46,15 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
                 check, tact_scene_path_of_key(key, path, "stiffness"), "stiffness",
                 device ? " beside \"hard: true\"" : ", or \"device\", which it follows from");
         }
-        const double most = tact_passivity_stiffest(device->damping, device->delay,
-                                                    device->friction, device->resolution, period);
-        const double stated = ((const struct tact_scene_file_port *)device)->stiffness;
-        const double at_device =
-            stated > 0.0 ? fmin(stated, DEFAULT_STIFFNESS * most) : DEFAULT_STIFFNESS * most;
-        coupling->stiffness = most > 0.0 ? at_device / gain : 1.0;
+        const double max_passive_stiffness = tact_passivity_stiffest(
+            device->damping, device->delay, device->friction, device->resolution, period);
+        const double stable_wall_stiffness =
+            ((const struct tact_scene_file_port *)device)->stiffness;
+        const double stiffness_at_device =
+            stable_wall_stiffness > 0.0
+                ? fmin(stable_wall_stiffness, DEFAULT_STIFFNESS * max_passive_stiffness)
+                : DEFAULT_STIFFNESS * max_passive_stiffness;
+        coupling->stiffness = max_passive_stiffness > 0.0 ? stiffness_at_device / gain : 1.0;
     }
     if (!has_coupling_number(check, path, "damping")) {
         if (!slides) {
@@ -72,9 +75,9 @@ static bool is_slide_joint(const struct tact_scene_joint *joint)
     return joint->type && !strcmp(joint->type, "slide");
 }
 
-static const char *coupling_key(bool is_base_coupling, bool turns)
+static const char *coupling_key(bool is_base_coupling, bool is_rotation)
 {
-    return !is_base_coupling ? "joint.coupling" : turns ? "turn_coupling" : "coupling";
+    return !is_base_coupling ? "joint.coupling" : is_rotation ? "turn_coupling" : "coupling";
 }
 
 int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene)
@@ -86,24 +89,25 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
         const uint32_t base_coordinate_count = tact_scene_base_links(hand);
         for (uint32_t k = 0; !rc && k < hand->links_count; k++) {
             struct tact_scene_coupling *coupling = hand->links[k].joint.coupling;
-            const bool turns = k >= 3;
+            const bool is_rotation = k >= 3;
             if (!coupling) {
                 continue;
             }
             tact_scene_path_of_key(path, tact_scene_link_key(scene, i, k, owner),
-                                   coupling_key(k < base_coordinate_count, turns));
+                                   coupling_key(k < base_coordinate_count, is_rotation));
             const bool has_matrix_numbers =
                 k < base_coordinate_count && tact_scene_base_matrices(hand);
             rc = has_matrix_numbers
                      ? 0
-                     : set_coupling_defaults(
-                           check, coupling, is_slide_joint(&hand->links[k].joint), scene->period,
-                           k < base_coordinate_count ? tact_scene_tool_force_gain(scene, i, turns)
-                                                     : 1.0,
-                           path);
+                     : set_coupling_defaults(check, coupling, is_slide_joint(&hand->links[k].joint),
+                                             scene->period,
+                                             k < base_coordinate_count
+                                                 ? tact_scene_tool_force_gain(scene, i, is_rotation)
+                                                 : 1.0,
+                                             path);
             if (k < base_coordinate_count && k % 3 == 0) {
                 struct tact_scene_coupling *first =
-                    turns ? hand->base->turn_coupling : hand->base->coupling;
+                    is_rotation ? hand->base->turn_coupling : hand->base->coupling;
                 first->stiffness = coupling->stiffness;
                 first->damping = coupling->damping;
             }
@@ -137,17 +141,17 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
             : tact_scene_require_nonnegative(
                   check, owner, "stiffness",
                   ((const struct tact_scene_file_port *)device)->stiffness, "N m/rad or N/m");
-    const double most = tact_passivity_stiffest(device->damping, device->delay, device->friction,
-                                                device->resolution, period);
-    if (!rc && !coupling->hard && gain * coupling->stiffness > most) {
+    const double max_passive_stiffness = tact_passivity_stiffest(
+        device->damping, device->delay, device->friction, device->resolution, period);
+    if (!rc && !coupling->hard && gain * coupling->stiffness > max_passive_stiffness) {
         rc = tact_scene_report_bad_value(
             check, stiffness_path,
             "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
             "without rattling (damping / (period / 2 + delay)%s); expected less, "
             "or \"hard: true\"",
             gain * coupling->stiffness,
-            gain != 1.0 ? " (at the device, after the scales of its tool)" : "", most,
-            device->resolution > 0.0 ? " and 2 friction / resolution" : "");
+            gain != 1.0 ? " (at the device, after the scales of its tool)" : "",
+            max_passive_stiffness, device->resolution > 0.0 ? " and 2 friction / resolution" : "");
     }
     return rc;
 }
@@ -230,8 +234,8 @@ int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
         return 0;
     }
     const struct tact_scene_joint *joint = &scene->hands[hand].links[link].joint;
-    const bool is_rate_of_pushed_base = !strcmp(out->what, "rate") && joint->damping > 0.0;
-    return is_rate_of_pushed_base || !strcmp(out->what, "reaction")
+    const bool is_rate_of_admittance_base = !strcmp(out->what, "rate") && joint->damping > 0.0;
+    return is_rate_of_admittance_base || !strcmp(out->what, "reaction")
                ? 1 + (int)((2 * hand + (link >= 3)) * (scene->devices_count + 1) +
                            find_device_of_output(scene, out))
                : 0;

@@ -7,26 +7,26 @@
 #include <string.h>
 
 static void set_number_if_absent(const struct tact_scene_check *check, const char *path,
-                                 double *value, double given)
+                                 double *value, double default_value)
 {
     if (!tact_scene_index_find(check->index, path)) {
-        *value = given;
+        *value = default_value;
     }
 }
 
 /** Sets *text to a copy of given where it is NULL. Freed by libcyaml, whose allocator is malloc. */
-static int set_text_if_absent(char **text, const char *given)
+static int set_text_if_absent(char **text, const char *default_text)
 {
     if (!*text) {
-        *text = strdup(given);
+        *text = strdup(default_text);
     }
     return *text ? 0 : -ENOMEM;
 }
 
 static void set_identity_quaternion(double quat_wxyz[4])
 {
-    const double one[4] = {1.0, 0.0, 0.0, 0.0};
-    memcpy(quat_wxyz, one, sizeof one);
+    const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
+    memcpy(quat_wxyz, identity_quaternion, sizeof identity_quaternion);
 }
 
 static void set_shape_defaults(const struct tact_scene_check *check,

@@ -56,12 +56,12 @@ static double longest_shape_edge(const struct tact_shape *s)
     if (s->kind == TACT_SHAPE_SPHERE) {
         return 2.0 * s->size[0];
     }
-    double most = 0.0;
+    double longest_edge = 0.0;
     for (int i = 0; s->mesh && i < 3; i++) {
-        const struct tact_mesh_node *all = &s->mesh->nodes[0];
-        most = fmax(most, all->upper[i] - all->lower[i]);
+        const struct tact_mesh_node *bounding_box = &s->mesh->nodes[0];
+        longest_edge = fmax(longest_edge, bounding_box->upper[i] - bounding_box->lower[i]);
     }
-    return most;
+    return longest_edge;
 }
 
 /* Volume of the shapes [m^3]. A fixed body may be a floor or a room: only its meshes are checked
@@ -111,10 +111,10 @@ static void warn_about_body_density(struct warnings *d)
         tact_scene_body_key(d->scene, i, path);
         double volume = warn_about_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
-        bool own =
+        bool has_own_mass =
             tact_scene_index_find(d->scene->index, tact_scene_path_of_key(key, path, "inertia"));
         warn_about_far_position(d, path, b->position);
-        if (b->fixed || own || !(volume > 0.0)) {
+        if (b->fixed || has_own_mass || !(volume > 0.0)) {
             continue;
         }
         if (density > MAX_PLAUSIBLE_DENSITY) {
@@ -134,27 +134,27 @@ static void warn_about_body_density(struct warnings *d)
 /* Total length of a hand's chains [m]. */
 static double total_hand_chain_length(const struct tact_scene_hand *hand)
 {
-    double reach = 0.0;
+    double chain_length = 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_link *link = &hand->links[i];
         double longest = 0.0;
         for (uint32_t k = 0; k < link->shapes_count; k++) {
             longest = fmax(longest, longest_shape_edge(&link->shapes[k].shape));
         }
-        reach += tact_v3_norm(link->joint.position) + longest;
+        chain_length += tact_v3_norm(link->joint.position) + longest;
     }
-    return fmax(reach, MIN_CHECKED_CHAIN_LENGTH);
+    return fmax(chain_length, MIN_CHECKED_CHAIN_LENGTH);
 }
 
 static void warn_about_joint_range(struct warnings *d, const struct tact_scene_joint *joint,
-                                   double reach, const char *path)
+                                   double chain_length, const char *path)
 {
     if (!strcmp(joint->type, "slide")) {
-        if (fabs(joint->start) > reach) {
+        if (fabs(joint->start) > chain_length) {
             warn_at_scene_key(
                 d, path, "start",
                 "a joint position of %g m is more than the hand is long (%g m): is it in metres?",
-                joint->start, reach);
+                joint->start, chain_length);
         }
     } else if (fabs(joint->start) > 2.0 * 3.14159265358979323846) {
         warn_at_scene_key(d, path, "start",
@@ -168,7 +168,7 @@ static void warn_about_hands(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &d->scene->hands[i];
-        double reach = total_hand_chain_length(hand);
+        double chain_length = total_hand_chain_length(hand);
         char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "hands[%u]", i);
         warn_about_far_position(d, path, hand->position);
@@ -176,7 +176,7 @@ static void warn_about_hands(struct warnings *d)
             const struct tact_scene_link *link = &hand->links[k];
             tact_scene_link_key(d->scene, i, k, path);
             warn_about_shapes(d, link->shapes, link->shapes_count, false, path);
-            warn_about_joint_range(d, &link->joint, reach,
+            warn_about_joint_range(d, &link->joint, chain_length,
                                    tact_scene_path_of_key(key, path, "joint"));
         }
     }
@@ -265,11 +265,11 @@ static void warn_about_materials(struct warnings *d)
 static void warn_about_input_angle(struct warnings *d, const struct tact_scene_input *in,
                                    const struct tact_scene_joint *joint, const char *path)
 {
-    const double most = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
-    if (most > SUSPECT_JOINT_ANGLE && strcmp(joint->type, "slide") != 0) {
+    const double largest_angle = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
+    if (largest_angle > SUSPECT_JOINT_ANGLE && strcmp(joint->type, "slide") != 0) {
         warn_at_scene_key(d, path, fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
                           "an input angle of %g rad is more than five turns: is it in degrees?",
-                          most);
+                          largest_angle);
     }
 }
 

@@ -11,14 +11,14 @@
 static const struct {
     const char *key, *kinds;
     bool needed;
-} uses[] = {{"edge", "bumpy_cube", true},
-            {"radius", "prism gear torus knot blob", true},
-            {"height", "prism gear", true},
-            {"tube", "torus knot", true},
-            {"bump", "blob bumpy_cube", true},
-            {"count", "prism gear blob bumpy_cube", true},
-            {"triangles", "gear torus knot blob bumpy_cube", true},
-            {"seed", "blob bumpy_cube", false}};
+} key_uses[] = {{"edge", "bumpy_cube", true},
+                {"radius", "prism gear torus knot blob", true},
+                {"height", "prism gear", true},
+                {"tube", "torus knot", true},
+                {"bump", "blob bumpy_cube", true},
+                {"count", "prism gear blob bumpy_cube", true},
+                {"triangles", "gear torus knot blob bumpy_cube", true},
+                {"seed", "blob bumpy_cube", false}};
 
 static int find_generator_kind(const char *name)
 {
@@ -33,9 +33,9 @@ static int find_generator_kind(const char *name)
 static int report_bad_generate_key(const struct tact_scene_check *check, const char *path,
                                    const char *key, const char *format, const char *kind)
 {
-    char full[TACT_SCENE_PATH_BYTES];
-    snprintf(full, sizeof full, "%.80s.generate.%.20s", path, key);
-    return tact_scene_report_bad_value(check, full, format, kind, key);
+    char key_path[TACT_SCENE_PATH_BYTES];
+    snprintf(key_path, sizeof key_path, "%.80s.generate.%.20s", path, key);
+    return tact_scene_report_bad_value(check, key_path, format, kind, key);
 }
 
 int tact_scene_check_generate(const struct tact_scene_check *check,
@@ -47,15 +47,15 @@ int tact_scene_check_generate(const struct tact_scene_check *check,
             check, path, "kind",
             "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"", kind);
     }
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        bool used = strstr(uses[i].kinds, kind) != NULL;
-        bool given = tact_scene_has_key(check, "%s.generate.%s", path, uses[i].key);
-        if (used && uses[i].needed && !given) {
-            return report_bad_generate_key(check, path, uses[i].key,
+    for (size_t i = 0; i < sizeof key_uses / sizeof *key_uses; i++) {
+        bool is_key_used = strstr(key_uses[i].kinds, kind) != NULL;
+        bool is_key_given = tact_scene_has_key(check, "%s.generate.%s", path, key_uses[i].key);
+        if (is_key_used && key_uses[i].needed && !is_key_given) {
+            return report_bad_generate_key(check, path, key_uses[i].key,
                                            "missing; a %.60s needs the key \"%s\"", kind);
         }
-        if (given && !used) {
-            return report_bad_generate_key(check, path, uses[i].key, "a %.60s has no %s", kind);
+        if (is_key_given && !is_key_used) {
+            return report_bad_generate_key(check, path, key_uses[i].key, "a %.60s has no %s", kind);
         }
     }
     return 0;
@@ -75,11 +75,11 @@ int tact_scene_generate(const struct tact_scene_check *check, const struct tact_
                                        .count = g->count,
                                        .triangles = g->triangles,
                                        .seed = g->seed};
-    const char *wrong = "kind";
-    int rc = tact_soup_generate(&what, soup, &wrong);
+    const char *rejected_key = "kind";
+    int rc = tact_soup_generate(&what, soup, &rejected_key);
     if (rc == -EINVAL) {
         return report_bad_generate_key(
-            check, path, wrong,
+            check, path, rejected_key,
             "this value is out of range for a generated %.60s: see SCENE.md, `generate`", g->kind);
     }
     return rc ? tact_error_set(check->err, rc, "out of memory") : 0;

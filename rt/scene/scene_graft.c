@@ -8,7 +8,7 @@
 
 struct index_merge {
     struct tact_scene_index *index;
-    const struct tact_scene_index *other;
+    const struct tact_scene_index *merged_index;
     const int *lines;
     uint32_t line_count;
     uint32_t file;
@@ -47,13 +47,13 @@ static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
 {
     struct tact_scene_index_node copy = {.key = copy_text_or_null(n->key),
                                          .text = copy_text_or_null(n->text),
-                                         .plain = n->plain,
+                                         .is_unquoted = n->is_unquoted,
                                          .kind = n->kind,
                                          .key_line = source_line_of_node(g, n->key_line),
                                          .line = source_line_of_node(g, n->line),
                                          .file = g->file};
-    const bool whole = (copy.key || !n->key) && (copy.text || !n->text);
-    const uint32_t number = whole ? tact_scene_index_append(g->index, to, &copy) : 0;
+    const bool is_fully_copied = (copy.key || !n->key) && (copy.text || !n->text);
+    const uint32_t number = is_fully_copied ? tact_scene_index_append(g->index, to, &copy) : 0;
     if (!number) {
         free(copy.key);
         free(copy.text);
@@ -63,14 +63,15 @@ static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
 
 static int merge_child_nodes(const struct index_merge *g, uint32_t to, uint32_t from)
 {
-    for (uint32_t i = g->other->nodes[from].first; i; i = g->other->nodes[i].next) {
-        const struct tact_scene_index_node *n = &g->other->nodes[i];
-        uint32_t there = n->key ? tact_scene_index_child(g->index, to, n->key) : 0;
-        if (there && (n->kind != TACT_INDEX_MAP || g->index->nodes[there].kind != n->kind)) {
+    for (uint32_t i = g->merged_index->nodes[from].first; i; i = g->merged_index->nodes[i].next) {
+        const struct tact_scene_index_node *n = &g->merged_index->nodes[i];
+        uint32_t existing_node = n->key ? tact_scene_index_child(g->index, to, n->key) : 0;
+        if (existing_node &&
+            (n->kind != TACT_INDEX_MAP || g->index->nodes[existing_node].kind != n->kind)) {
             continue;
         }
-        there = there ? there : copy_index_node(g, to, n);
-        int rc = there ? merge_child_nodes(g, there, i) : -ENOMEM;
+        existing_node = existing_node ? existing_node : copy_index_node(g, to, n);
+        int rc = existing_node ? merge_child_nodes(g, existing_node, i) : -ENOMEM;
         if (rc) {
             return rc;
         }
@@ -79,8 +80,9 @@ static int merge_child_nodes(const struct index_merge *g, uint32_t to, uint32_t 
 }
 
 int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
-                           const struct tact_scene_index *other, uint32_t from, const char *file,
-                           const int *lines, uint32_t line_count, struct tact_error *err)
+                           const struct tact_scene_index *merged_index, uint32_t from,
+                           const char *file, const int *lines, uint32_t line_count,
+                           struct tact_error *err)
 {
     char(*grown)[256] = realloc(index->files, (index->file_count + 1) * sizeof *grown);
     if (!grown) {
@@ -88,7 +90,7 @@ int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
     }
     index->files = grown;
     snprintf(index->files[index->file_count], sizeof *grown, "%s", file);
-    const struct index_merge g = {index, other, lines, line_count, index->file_count++};
+    const struct index_merge g = {index, merged_index, lines, line_count, index->file_count++};
     return merge_child_nodes(&g, to, from) ? tact_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 

@@ -45,10 +45,11 @@ static const struct tact_scene_link *find_link_tied_to_joint(const struct tact_s
 {
     const char *name = hand->links[joint].name;
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        const struct tact_scene_joint *other = &hand->links[i].joint;
-        bool is_tied_joint = other->mimic && (i == joint || !strcmp(other->mimic->joint, name));
-        for (uint32_t k = 0; k < other->tendon_count; k++) {
-            is_tied_joint |= i == joint || !strcmp(other->tendon[k].joint, name);
+        const struct tact_scene_joint *other_joint = &hand->links[i].joint;
+        bool is_tied_joint =
+            other_joint->mimic && (i == joint || !strcmp(other_joint->mimic->joint, name));
+        for (uint32_t k = 0; k < other_joint->tendon_count; k++) {
+            is_tied_joint |= i == joint || !strcmp(other_joint->tendon[k].joint, name);
         }
         if (is_tied_joint) {
             return &hand->links[i];
@@ -64,19 +65,19 @@ static int check_grip_joint(const struct tact_scene_check *check, const struct t
 {
     const struct tact_scene_hand *hand = &scene->hands[scene->grips[index].hand];
     const struct tact_scene_joint *def = &hand->links[joint].joint;
-    const long other = find_earlier_grip_of_joint(scene, index, joint);
+    const long other_grip = find_earlier_grip_of_joint(scene, index, joint);
     char name[TACT_SCENE_PATH_BYTES];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[joint].name);
-    if (other >= 0) {
+    if (other_grip >= 0) {
         return tact_scene_report_bad_value(
-            check, path, "the joint %s is already commanded by grips[%ld]", name, other);
+            check, path, "the joint %s is already commanded by grips[%ld]", name, other_grip);
     }
-    const struct tact_scene_link *tie = find_link_tied_to_joint(hand, joint);
-    if (tie) {
+    const struct tact_scene_link *tied_link = find_link_tied_to_joint(hand, joint);
+    if (tied_link) {
         return tact_scene_report_bad_value(
             check, path,
             "a grip cannot command the joint %s: it is tied to other joints by the %s of %s", name,
-            tie->joint.mimic ? "mimic" : "tendon", tie->name);
+            tied_link->joint.mimic ? "mimic" : "tendon", tied_link->name);
     }
     if (def->coupling) {
         return tact_scene_report_bad_value(
@@ -105,11 +106,11 @@ static int find_grip_joints(const struct tact_scene_check *check, const struct t
     const struct tact_scene_hand *hand = &scene->hands[grip->hand];
     uint32_t count = 0;
     int rc = 0;
-    for (int side = 0; side < 2; side++) {
+    for (int finger_index = 0; finger_index < 2; finger_index++) {
         const uint32_t before = count;
         for (uint32_t k = 0; !rc && k < hand->links_count; k++) {
-            if (!joint_moves_link(hand, k, grip->link[side]) ||
-                joint_moves_link(hand, k, grip->link[!side])) {
+            if (!joint_moves_link(hand, k, grip->link[finger_index]) ||
+                joint_moves_link(hand, k, grip->link[!finger_index])) {
                 continue;
             }
             rc = count == TACT_SCENE_GRIP_JOINTS
@@ -121,7 +122,7 @@ static int find_grip_joints(const struct tact_scene_check *check, const struct t
                 grip->joint[count++] = k;
             }
         }
-        grip->joint_count[side] = count - before;
+        grip->joint_count[finger_index] = count - before;
     }
     return rc || (grip->joint_count[0] && grip->joint_count[1])
                ? rc

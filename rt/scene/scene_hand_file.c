@@ -51,11 +51,11 @@ find_loaded_file(const struct tact_scene_loaded_hand_files *content, const char 
 static int store_loaded_file(struct tact_scene_loaded_hand_files *content, const char *path,
                              const char *data, uint64_t size)
 {
-    uint64_t total = size;
+    uint64_t total_bytes = size;
     for (uint32_t i = 0; i < content->count; i++) {
-        total += content->sources[i].size;
+        total_bytes += content->sources[i].size;
     }
-    if (total > MAX_HAND_FILES_BYTES) {
+    if (total_bytes > MAX_HAND_FILES_BYTES) {
         return -EFBIG;
     }
     struct tact_scene_hand_source *grown =
@@ -78,11 +78,11 @@ static int store_loaded_file(struct tact_scene_loaded_hand_files *content, const
 static int read_hand_source(void *user, const char *path, char **data, uint64_t *size)
 {
     const struct hand_file_source *source = user;
-    const struct tact_scene_hand_source *known = find_loaded_file(source->content, path);
+    const struct tact_scene_hand_source *loaded_source = find_loaded_file(source->content, path);
     char name[8192];
-    if (known) {
-        *size = known->size;
-        return copy_bytes(known->data, known->size, data);
+    if (loaded_source) {
+        *size = loaded_source->size;
+        return copy_bytes(loaded_source->data, loaded_source->size, data);
     }
     snprintf(name, sizeof name, "%s%s", path[0] == '/' ? "" : source->folder, path);
     int rc = source->files && source->files->get
@@ -142,26 +142,27 @@ static int check_hand_keys(const struct tact_scene_check *check,
 
 /* Merges the YAML of a hand file into its hand, and its exclusions into those of the scene. */
 static int merge_hand_yaml(struct tact_scene_index *index, uint32_t hand, const char *file,
-                           const struct tact_hand_file *made, struct tact_error *err)
+                           const struct tact_hand_file *hand_file, struct tact_error *err)
 {
-    struct tact_scene_index *other = NULL;
-    int rc = tact_scene_index_create(made->yaml, made->size, file, &other, err);
+    struct tact_scene_index *hand_index = NULL;
+    int rc = tact_scene_index_create(hand_file->yaml, hand_file->size, file, &hand_index, err);
     if (rc) {
         return rc;
     }
-    const uint32_t from = tact_scene_index_child(other, 0, "hand");
-    const uint32_t pairs = tact_scene_index_child(other, 0, "exclude");
-    rc = tact_scene_index_merge(index, hand, other, from, file, made->lines, made->line_count, err);
+    const uint32_t from = tact_scene_index_child(hand_index, 0, "hand");
+    const uint32_t pairs = tact_scene_index_child(hand_index, 0, "exclude");
+    rc = tact_scene_index_merge(index, hand, hand_index, from, file, hand_file->lines,
+                                hand_file->line_count, err);
     uint32_t list = pairs ? tact_scene_index_child(index, 0, "exclude") : 0;
     if (!rc && pairs && !list) {
         list = tact_scene_index_add_list(index, 0, "exclude");
         rc = list ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (!rc && pairs && index->nodes[list].kind == TACT_INDEX_LIST) {
-        rc = tact_scene_index_merge(index, list, other, pairs, file, made->lines, made->line_count,
-                                    err);
+        rc = tact_scene_index_merge(index, list, hand_index, pairs, file, hand_file->lines,
+                                    hand_file->line_count, err);
     }
-    tact_scene_index_free(other);
+    tact_scene_index_free(hand_index);
     return rc;
 }
 
@@ -174,7 +175,7 @@ static int merge_hand_file(const struct tact_scene_check *check, struct tact_sce
     const struct tact_hand_file_reader reader = {read_hand_source, source};
     char path[TACT_SCENE_PATH_BYTES], folder[1024], name[8192], *text = NULL;
     uint64_t size = 0;
-    struct tact_hand_file made;
+    struct tact_hand_file hand_file;
     int rc = check_hand_keys(check, index, hand, number);
     if (rc) {
         return rc;
@@ -197,12 +198,12 @@ static int merge_hand_file(const struct tact_scene_check *check, struct tact_sce
         .folder = folder,
         .meshes = collision && !strcmp(collision, "mesh"),
         .moving_base = has_moving_base(index, hand)};
-    rc = tact_hand_file_load(text, size, name, &reader, &options, &made, check->err);
+    rc = tact_hand_file_load(text, size, name, &reader, &options, &hand_file, check->err);
     free(text);
-    rc = rc ? rc : merge_hand_yaml(index, hand, name, &made, check->err);
-    content->notes = made.notes;
-    made.notes = NULL;
-    tact_hand_file_free(&made);
+    rc = rc ? rc : merge_hand_yaml(index, hand, name, &hand_file, check->err);
+    content->notes = hand_file.notes;
+    hand_file.notes = NULL;
+    tact_hand_file_free(&hand_file);
     return rc;
 }
 

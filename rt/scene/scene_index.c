@@ -9,7 +9,8 @@
 #include "contact/number.h"
 
 /* FNV-1a over the parent's number and the key, or the index in the list. */
-static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length, uint32_t place)
+static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length,
+                               uint32_t position_in_list)
 {
     uint32_t h = 2166136261u;
     for (int i = 0; i < 4; i++) {
@@ -17,7 +18,7 @@ static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length, 
     }
     if (!key) {
         for (int i = 0; i < 4; i++) {
-            h = (h ^ ((place >> (8 * i)) & 255u)) * 16777619u;
+            h = (h ^ ((position_in_list >> (8 * i)) & 255u)) * 16777619u;
         }
     }
     for (size_t i = 0; key && i < length; i++) {
@@ -28,17 +29,17 @@ static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length, 
 
 /** Slot of a child in the hash table, or the free slot for it. */
 static uint32_t find_child_hash_slot(const struct tact_scene_index *index, uint32_t parent,
-                                     const char *key, size_t length, uint32_t place)
+                                     const char *key, size_t length, uint32_t position_in_list)
 {
     uint32_t mask = index->slot_count - 1;
-    uint32_t s = hash_child_key(parent, key, length, place) & mask;
+    uint32_t s = hash_child_key(parent, key, length, position_in_list) & mask;
     for (; index->slots[s]; s = (s + 1) & mask) {
         const struct tact_scene_index_node *n = &index->nodes[index->slots[s]];
         if (n->parent != parent || !n->key != !key) {
             continue;
         }
         if (key ? strlen(n->key) == length && memcmp(n->key, key, length) == 0
-                : n->index == place) {
+                : n->index == position_in_list) {
             break;
         }
     }
@@ -68,8 +69,8 @@ const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scen
         uint32_t s;
         if (*path == '[') {
             char *end;
-            unsigned long place = strtoul(path + 1, &end, 10);
-            s = find_child_hash_slot(index, node, NULL, 0, (uint32_t)place);
+            unsigned long position_in_list = strtoul(path + 1, &end, 10);
+            s = find_child_hash_slot(index, node, NULL, 0, (uint32_t)position_in_list);
             path = *end == ']' ? end + 1 : end;
         } else {
             size_t length = strcspn(path, ".[");
@@ -267,7 +268,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event,
     }
     index->count++;
     if (kind == TACT_INDEX_SCALAR) {
-        n->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        n->is_unquoted = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
         n->text = strdup((const char *)event->data.scalar.value);
         return n->text ? 0 : tact_error_set(r->err, -ENOMEM, "out of memory");
     }
@@ -345,7 +346,7 @@ static int read_yaml_event(struct reader *r, const yaml_event_t *event)
 
 static int read_yaml_events(struct reader *r, yaml_parser_t *parser)
 {
-    for (bool more = true; more;) {
+    for (bool has_more_events = true; has_more_events;) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
             if (parser->error == YAML_MEMORY_ERROR) {
@@ -355,7 +356,7 @@ static int read_yaml_events(struct reader *r, yaml_parser_t *parser)
             return tact_error_set(r->err, -EINVAL, "not YAML: %s; expected `key: value` lines",
                                   parser->problem ? parser->problem : "cannot be read");
         }
-        more = event.type != YAML_STREAM_END_EVENT;
+        has_more_events = event.type != YAML_STREAM_END_EVENT;
         int rc = read_yaml_event(r, &event);
         yaml_event_delete(&event);
         if (rc) {

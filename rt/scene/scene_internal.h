@@ -27,13 +27,13 @@ enum tact_scene_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP 
 /** One value of the file. Nodes are numbered in the order of the file; 0 is the whole scene. */
 struct tact_scene_index_node {
     uint32_t parent;
-    uint32_t first; /**< first child, or 0: none */
-    uint32_t next;  /**< next child of the same parent, or 0: none */
-    uint32_t count; /**< number of children */
-    uint32_t index; /**< index in a list; 0 in a map */
-    char *key;      /**< key in a map, or NULL in a list */
-    char *text;     /**< scalar as written, or NULL */
-    bool plain;     /**< scalar without quotes */
+    uint32_t first;   /**< first child, or 0: none */
+    uint32_t next;    /**< next child of the same parent, or 0: none */
+    uint32_t count;   /**< number of children */
+    uint32_t index;   /**< index in a list; 0 in a map */
+    char *key;        /**< key in a map, or NULL in a list */
+    char *text;       /**< scalar as written, or NULL */
+    bool is_unquoted; /**< scalar without quotes */
     enum tact_scene_index_kind kind;
     int key_line;
     int key_column;
@@ -69,8 +69,9 @@ void tact_scene_index_free(struct tact_scene_index *index);
  * same kind; keys that are there stay as they are, and maps are joined. lines: [line_count] line of
  * `file` for each line of the other. 0, -ENOMEM, or -EINVAL with *err set. */
 int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
-                           const struct tact_scene_index *other, uint32_t from, const char *file,
-                           const int *lines, uint32_t line_count, struct tact_error *err);
+                           const struct tact_scene_index *merged_index, uint32_t from,
+                           const char *file, const int *lines, uint32_t line_count,
+                           struct tact_error *err);
 /** Number of a child of a node, or 0: none. */
 uint32_t tact_scene_index_child(const struct tact_scene_index *index, uint32_t parent,
                                 const char *key);
@@ -275,7 +276,7 @@ int tact_scene_check_base_matrices(const struct tact_scene_check *check,
 
 /* 1 where the couplings of the coordinates of a base that move (turns: 0) or turn it (1) have
  * different numbers. */
-bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool turns);
+bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rotation);
 
 /* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
  * 0, -EINVAL or -ENOMEM. */
@@ -284,7 +285,7 @@ int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_
 int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene);
 /* Ratio of the stiffness at the device to that of the coupling of a hand's tool, for its base's
  * position or attitude (turns); 1 without a tool. */
-double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool turns);
+double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool is_rotation);
 
 /* scene_remote.c: defaults and values of the joints that are tied to another site. 0, -EINVAL or
  * -ENOMEM. */
@@ -317,7 +318,7 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
                                      double gain, const char *path, const char *stiffness_path);
 /* scene_admittance.c: gives the coordinates of bases that forces of inputs move their damping, once
  * they are inserted; checks the joints that such forces move. */
-int tact_scene_set_pushed_bases(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct tact_scene *scene);
 int tact_scene_check_force_inputs(const struct tact_scene_check *check,
                                   const struct tact_scene *scene);
 /* Checks the inputs and outputs of all coupled joints. */

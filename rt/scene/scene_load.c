@@ -31,7 +31,7 @@ static int apply_defaults_and_check(const struct tact_scene_check *check, struct
                                     const struct tact_scene_files *files)
 {
     int rc = tact_scene_insert_bases(check, scene);
-    rc = rc ? rc : tact_scene_set_pushed_bases(check, scene);
+    rc = rc ? rc : tact_scene_set_admittance_bases(check, scene);
     rc = rc ? rc : tact_scene_defaults(check, scene);
     rc = rc ? rc : tact_scene_complete_tools(check, scene);
     rc = rc ? rc : tact_scene_default_couplings(check, scene);

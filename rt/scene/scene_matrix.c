@@ -11,7 +11,7 @@ static const char *const matrix_keys[] = {"stiffness_matrix", "damping_matrix"};
 static int check_matrix_values(const struct tact_scene_check *check, const double *matrix,
                                const char *path)
 {
-    static const char *const wanted[] = {
+    static const char *const fault_texts[] = {
         [TACT_SIX_NOT_FINITE] = "has a number that is not finite",
         [TACT_SIX_NEGATIVE_DIAGONAL] = "has a number below 0 on its diagonal",
         [TACT_SIX_NOT_SYMMETRIC] = "is not symmetric",
@@ -23,7 +23,7 @@ static int check_matrix_values(const struct tact_scene_check *check, const doubl
                      check, path,
                      "this 6 x 6 matrix %s; expected a symmetric, positive semidefinite one, rows "
                      "of force then torque",
-                     wanted[fault])
+                     fault_texts[fault])
                : 0;
 }
 

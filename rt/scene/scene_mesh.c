@@ -52,14 +52,14 @@ static int report_mesh_error(const struct tact_scene_check *check,
                              const struct tact_scene_shape *shape, const struct tact_error *mesh,
                              const char *path, int rc)
 {
-    char place[24] = "";
+    char line_text[24] = "";
     if (mesh->line) {
-        snprintf(place, sizeof place, ":%d", mesh->line);
+        snprintf(line_text, sizeof line_text, ":%d", mesh->line);
     }
     bool open = strcmp(shape->type, "mesh") == 0 && !mesh->line &&
                 !tact_tets_recognise(shape->file_data, shape->file_size);
     tact_scene_report_bad_value(
-        check, path, "mesh file %.80s%s: %.150s%s", shape->file, place, mesh->text,
+        check, path, "mesh file %.80s%s: %.150s%s", shape->file, line_text, mesh->text,
         open ? "; expected a closed one, or `type: convex` for its hull" : "");
     return rc;
 }
@@ -87,9 +87,9 @@ static void scale_soup_axes(struct tact_soup *soup, const double scale[3])
         soup->vertices[i] *= scale[i % 3];
     }
     for (size_t i = 0; scale[0] * scale[1] * scale[2] < 0.0 && i < soup->triangle_count; i++) {
-        const uint32_t second = soup->triangles[3 * i + 1];
+        const uint32_t second_vertex = soup->triangles[3 * i + 1];
         soup->triangles[3 * i + 1] = soup->triangles[3 * i + 2];
-        soup->triangles[3 * i + 2] = second;
+        soup->triangles[3 * i + 2] = second_vertex;
     }
 }
 
@@ -212,21 +212,23 @@ static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_sha
  * belongs to that, which alone has file_data. 0 where there is none. */
 static int share_equal_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
 {
-    const struct tact_scene_shape *same = NULL;
-    for (uint32_t i = 0; !same && i < scene->bodies_count; i++) {
-        same = find_same_mesh(scene->bodies[i].shapes, scene->bodies[i].shapes_count, shape);
+    const struct tact_scene_shape *shape_with_equal_mesh = NULL;
+    for (uint32_t i = 0; !shape_with_equal_mesh && i < scene->bodies_count; i++) {
+        shape_with_equal_mesh =
+            find_same_mesh(scene->bodies[i].shapes, scene->bodies[i].shapes_count, shape);
     }
-    for (uint32_t i = 0; !same && i < scene->hands_count; i++) {
+    for (uint32_t i = 0; !shape_with_equal_mesh && i < scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &scene->hands[i];
-        for (uint32_t k = 0; !same && k < hand->links_count; k++) {
-            same = find_same_mesh(hand->links[k].shapes, hand->links[k].shapes_count, shape);
+        for (uint32_t k = 0; !shape_with_equal_mesh && k < hand->links_count; k++) {
+            shape_with_equal_mesh =
+                find_same_mesh(hand->links[k].shapes, hand->links[k].shapes_count, shape);
         }
     }
-    if (!same) {
+    if (!shape_with_equal_mesh) {
         return 0;
     }
-    shape->mesh = same->mesh;
-    shape->shape = same->shape;
+    shape->mesh = shape_with_equal_mesh->mesh;
+    shape->shape = shape_with_equal_mesh->shape;
     return 1;
 }
 
@@ -286,17 +288,17 @@ static void add_point_inertia(double inertia[9], const double r[3], double mass)
 static void add_shape(struct sums *sums, const struct tact_scene_shape *shape)
 {
     struct tact_shape_mass mass;
-    double turn[9], half[9], turned[9], centroid[3];
+    double rotation[9], rotation_times_inertia[9], inertia_in_body_axes[9], centroid[3];
     tact_shape_mass(&shape->shape, &mass);
-    tact_quat_to_m3(turn, shape->quat_wxyz);
-    tact_m3_mul(half, turn, mass.inertia);
-    tact_m3_mul_t(turned, half, turn);
-    tact_m3_mul_v3(centroid, turn, mass.centroid);
+    tact_quat_to_m3(rotation, shape->quat_wxyz);
+    tact_m3_mul(rotation_times_inertia, rotation, mass.inertia);
+    tact_m3_mul_t(inertia_in_body_axes, rotation_times_inertia, rotation);
+    tact_m3_mul_v3(centroid, rotation, mass.centroid);
     tact_v3_add(centroid, centroid, shape->position);
     sums->volume += mass.volume;
     tact_v3_axpy(sums->first, mass.volume, centroid);
     for (int i = 0; i < 9; i++) {
-        sums->inertia[i] += turned[i];
+        sums->inertia[i] += inertia_in_body_axes[i];
     }
     add_point_inertia(sums->inertia, centroid, mass.volume);
 }
@@ -312,9 +314,9 @@ static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count
     }
     tact_v3_scale(center, sums.first, 1.0 / sums.volume);
     add_point_inertia(sums.inertia, center, -sums.volume);
-    const int place[6] = {0, 4, 8, 1, 2, 5};
+    const int matrix_entry[6] = {0, 4, 8, 1, 2, 5};
     for (int i = 0; i < 6; i++) {
-        inertia[i] = sums.inertia[place[i]] * (mass / sums.volume);
+        inertia[i] = sums.inertia[matrix_entry[i]] * (mass / sums.volume);
     }
 }
 
@@ -364,9 +366,9 @@ static int make_body(const struct tact_scene_check *check, struct tact_scene *sc
             return tact_error_set(check->err, -ENOMEM, "out of memory");
         }
         if (body->inertia && body->shapes_count > 0) {
-            double unused[6];
+            double unused_inertia[6];
             mass_of_shapes(body->shapes, body->shapes_count, body->mass, body->center_of_mass,
-                           unused);
+                           unused_inertia);
         }
     }
     return body->inertia
@@ -391,8 +393,9 @@ static int make_link_shapes(const struct tact_scene_check *check, struct tact_sc
                                      link->center_of_mass, &link->inertia, path);
     }
     if (link->shapes_count > 0 && !tact_scene_has_key(check, "%s.center_of_mass", path)) {
-        double unused[6];
-        mass_of_shapes(link->shapes, link->shapes_count, link->mass, link->center_of_mass, unused);
+        double unused_inertia[6];
+        mass_of_shapes(link->shapes, link->shapes_count, link->mass, link->center_of_mass,
+                       unused_inertia);
     }
     return 0;
 }

@@ -39,8 +39,8 @@ static const char *name_of_list_entry(const struct name_list *list, uint32_t i)
 static long find_name_in_list(const struct name_list *list, const char *name, size_t length)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        const char *other = name_of_list_entry(list, i);
-        if (strlen(other) == length && memcmp(other, name, length) == 0) {
+        const char *entry_name = name_of_list_entry(list, i);
+        if (strlen(entry_name) == length && memcmp(entry_name, name, length) == 0) {
             return i;
         }
     }
@@ -114,17 +114,18 @@ static int check_link_references(const struct tact_scene_check *check,
     char list[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES];
     snprintf(list, sizeof list, "hands[%u].links", number);
     const uint32_t of_base = tact_scene_base_links(hand);
-    const struct tact_scene_link *own = hand->links + of_base;
-    struct name_list links = {own, hand->links_count - of_base, sizeof *own,
-                              offsetof(struct tact_scene_link, name), list};
+    const struct tact_scene_link *links_after_base = hand->links + of_base;
+    struct name_list links = {links_after_base, hand->links_count - of_base,
+                              sizeof *links_after_base, offsetof(struct tact_scene_link, name),
+                              list};
     int rc = check_unique_names(check, &links);
     if (!rc && of_base) {
-        const struct tact_scene_link *base = own - 1;
+        const struct tact_scene_link *base = links_after_base - 1;
         rc = check_shape_materials(check, scene, base->shapes, base->shapes_count,
                                    tact_scene_link_key(scene, number, of_base - 1, path));
     }
     for (uint32_t i = 0; !rc && i < links.count; i++) {
-        const struct tact_scene_link *link = &own[i];
+        const struct tact_scene_link *link = &links_after_base[i];
         if (link->parent) {
             long parent = find_name_in_list(&links, link->parent, strlen(link->parent));
             snprintf(path, sizeof path, "%.80s[%u].parent", list, i);
@@ -242,7 +243,7 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
     for (uint32_t i = 0; i < scene->exclude_count; i++) {
         char *const *names = scene->exclude[i].objects;
         char path[TACT_SCENE_PATH_BYTES];
-        bool moves = false;
+        bool has_moving_body = false;
         for (int k = 0; k < 2; k++) {
             snprintf(path, sizeof path, "exclude[%u].objects[%d]", i, k);
             long body = find_name_in_list(&bodies, names[k], strlen(names[k]));
@@ -257,10 +258,10 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
             if (rc) {
                 return rc;
             }
-            moves |= body < 0 || !scene->bodies[body].fixed;
+            has_moving_body |= body < 0 || !scene->bodies[body].fixed;
         }
         snprintf(path, sizeof path, "exclude[%u].objects", i);
-        if (!moves || !strcmp(names[0], names[1])) {
+        if (!has_moving_body || !strcmp(names[0], names[1])) {
             return tact_scene_report_bad_value(check, path,
                                                "expected two different bodies or links to exclude "
                                                "from contact, at least one of which moves");
@@ -296,8 +297,8 @@ static int check_output_of_measured_joint(const struct tact_scene_check *check,
     if (input < 0 || (strcmp(scene->outputs[i].what, "reaction") && !is_position)) {
         return 0;
     }
-    bool given = tact_scene_has_key(check, "outputs[%u].what", i);
-    snprintf(path, sizeof path, "outputs[%u]%s", i, given ? ".what" : "");
+    bool is_kind_given = tact_scene_has_key(check, "outputs[%u].what", i);
+    snprintf(path, sizeof path, "outputs[%u]%s", i, is_kind_given ? ".what" : "");
     return tact_scene_report_bad_value(
         check, path,
         is_position ? "the state of %s is measured (inputs[%ld]): the device would follow itself; "
@@ -356,7 +357,7 @@ static int check_constraints(const struct tact_scene_check *check, const struct 
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         const struct tact_scene_constraint *constraint = &scene->joints[i];
         long at[2] = {-1, -1};
-        bool moves = false;
+        bool has_moving_body = false;
         char path[TACT_SCENE_PATH_BYTES];
         for (uint32_t k = 0; k < constraint->bodies_count; k++) {
             snprintf(path, sizeof path, "joints[%u].bodies[%u]", i, k);
@@ -367,10 +368,10 @@ static int check_constraints(const struct tact_scene_check *check, const struct 
                     check, path, "no body is named \"%s\"; expected one of `bodies`",
                     constraint->bodies[k]);
             }
-            moves |= !scene->bodies[at[k]].fixed;
+            has_moving_body |= !scene->bodies[at[k]].fixed;
         }
         snprintf(path, sizeof path, "joints[%u].bodies", i);
-        if (at[0] == at[1] || !moves) {
+        if (at[0] == at[1] || !has_moving_body) {
             return tact_scene_report_bad_value(
                 check, path,
                 "a joint needs one or two different bodies, at least one of which moves; with one, "

@@ -87,13 +87,13 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
 static bool find_link_or_coordinate(const struct tact_scene *scene, const char *name, bool of_base,
                                     uint32_t *hand, uint32_t *link)
 {
-    char full[TACT_SCENE_PATH_BYTES];
+    char full_name[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
         const uint32_t base = tact_scene_base_links(h), end = of_base ? base : h->links_count;
         for (uint32_t k = of_base ? 0 : base; k < end; k++) {
-            snprintf(full, sizeof full, "%.60s.%.60s", h->name, h->links[k].name);
-            if (!strcmp(full, name)) {
+            snprintf(full_name, sizeof full_name, "%.60s.%.60s", h->name, h->links[k].name);
+            if (!strcmp(full_name, name)) {
                 *hand = i;
                 *link = k;
                 return true;
@@ -158,8 +158,9 @@ static int check_vector_of_ties(const struct tact_scene_check *check,
     char path[TACT_SCENE_PATH_BYTES];
     int found = 0;
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
-        const struct remote_joint other = find_remote_joint(scene, scene->remotes[i].joint);
-        if (other.of_base && other.hand == of->hand && other.link / 3 * 3 == first) {
+        const struct remote_joint other_joint = find_remote_joint(scene, scene->remotes[i].joint);
+        if (other_joint.of_base && other_joint.hand == of->hand &&
+            other_joint.link / 3 * 3 == first) {
             found += is_same_vector_tie(remote, &scene->remotes[i]);
         }
     }
@@ -242,10 +243,10 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
         snprintf(channel, sizeof channel, "%.60s.x", remote->device);
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);
         for (uint32_t k = 0; !rc && k < i; k++) {
-            const struct tact_scene_remote *other = &scene->remotes[k];
-            const bool is_same_axis =
-                !strcmp(other->device, remote->device) && other->axis == remote->axis;
-            if (is_same_axis || !strcmp(other->joint, remote->joint)) {
+            const struct tact_scene_remote *earlier_remote = &scene->remotes[k];
+            const bool is_same_axis = !strcmp(earlier_remote->device, remote->device) &&
+                                      earlier_remote->axis == remote->axis;
+            if (is_same_axis || !strcmp(earlier_remote->joint, remote->joint)) {
                 snprintf(path, sizeof path, "remotes[%u].%s", i, is_same_axis ? "axis" : "joint");
                 rc = tact_scene_report_bad_value(check, path, "remotes[%u] already uses this %s", k,
                                                  is_same_axis ? "axis" : "joint");

@@ -37,7 +37,7 @@ static bool is_number_node(const struct tact_scene_index_node *node)
     static const char *const not_finite[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
                                              "+.inf", "-.inf", "-.Inf", "-.INF", ".INF"};
     double value;
-    if (node->kind != TACT_INDEX_SCALAR || !node->plain) {
+    if (node->kind != TACT_INDEX_SCALAR || !node->is_unquoted) {
         return false;
     }
     for (size_t i = 0; i < sizeof not_finite / sizeof *not_finite; i++) {
@@ -104,8 +104,9 @@ static int read_number_table(const struct settings_collector *c,
                              struct tact_device_setting *setting)
 {
     const struct tact_scene_index_node *row = first_child_of_node(c, node);
-    bool flat = row->kind == TACT_INDEX_SCALAR;
-    uint32_t rows = flat ? 1 : node->count, columns = flat ? node->count : row->count;
+    bool is_single_number = row->kind == TACT_INDEX_SCALAR;
+    uint32_t rows = is_single_number ? 1 : node->count,
+             columns = is_single_number ? node->count : row->count;
     double *numbers = calloc((size_t)rows * columns + 1, sizeof *numbers);
     if (!numbers) {
         return out_of_memory(c);
@@ -113,7 +114,7 @@ static int read_number_table(const struct settings_collector *c,
     setting->numbers = numbers;
     setting->rows = (int)rows;
     setting->columns = (int)columns;
-    if (flat) {
+    if (is_single_number) {
         return read_table_row(c, node, numbers);
     }
     for (uint32_t i = 0; row; row = next_sibling_of_node(c, row), i++) {
@@ -173,18 +174,18 @@ static int collect_device_settings(struct settings_collector *c,
     }
     for (const struct tact_scene_index_node *n = first_child_of_node(c, node); n;
          n = next_sibling_of_node(c, n)) {
-        char inner[TACT_SCENE_PATH_BYTES];
-        int length = n->key
-                         ? snprintf(inner, sizeof inner, "%s%s%s", key, key[0] ? "." : "", n->key)
-                         : snprintf(inner, sizeof inner, "%s[%u]", key, n->index);
-        if (length >= (int)sizeof inner) {
+        char nested_key[TACT_SCENE_PATH_BYTES];
+        int length = n->key ? snprintf(nested_key, sizeof nested_key, "%s%s%s", key,
+                                       key[0] ? "." : "", n->key)
+                            : snprintf(nested_key, sizeof nested_key, "%s[%u]", key, n->index);
+        if (length >= (int)sizeof nested_key) {
             char path[TACT_SCENE_PATH_BYTES];
             tact_scene_index_path(c->check->index, n, path);
             return tact_scene_report_bad_value(
                 c->check, path, "expected a device setting whose key has at most %d characters",
                 TACT_SCENE_PATH_BYTES - 1);
         }
-        int rc = collect_device_settings(c, n, inner);
+        int rc = collect_device_settings(c, n, nested_key);
         if (rc) {
             return rc;
         }

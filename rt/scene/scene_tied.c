@@ -34,18 +34,18 @@ static int check_mimic(const struct tact_scene_check *check, const struct tact_s
 {
     const struct tact_scene_joint *joint = &hand->links[link].joint;
     const struct tact_scene_mimic *law = joint->mimic;
-    const long other = find_link_by_name(hand, law->joint);
+    const long leading_link = find_link_by_name(hand, law->joint);
     char key[TACT_SCENE_PATH_BYTES];
     tact_scene_path_of_key(key, path, "mimic.joint");
-    if (other < 0) {
+    if (leading_link < 0) {
         return tact_scene_report_bad_value(check, key, "hand %s has no link named \"%s\"",
                                            hand->name, law->joint);
     }
-    if (other == (long)link) {
+    if (leading_link == (long)link) {
         return tact_scene_report_bad_value(
             check, key, "the joint of link \"%s\" cannot follow itself by \"mimic\"", law->joint);
     }
-    if (hand->links[other].joint.mimic) {
+    if (hand->links[leading_link].joint.mimic) {
         return tact_scene_report_bad_value(
             check, key, "\"%s\" follows another joint itself; expected that one", law->joint);
     }
@@ -91,8 +91,8 @@ static int check_mimic_and_set_start(const struct tact_scene_check *check, struc
     }
     joint->start = start;
     if (joint->lower < joint->upper) { /* starts at a stop but for rounding */
-        const double within = fmin(fmax(start, joint->lower), joint->upper);
-        joint->start = fabs(within - start) <= MIMIC_START_TOLERANCE ? within : start;
+        const double clamped_start = fmin(fmax(start, joint->lower), joint->upper);
+        joint->start = fabs(clamped_start - start) <= MIMIC_START_TOLERANCE ? clamped_start : start;
     }
     return 0;
 }
@@ -215,13 +215,14 @@ static int check_common_range(const struct tact_scene_check *check, const struct
         intersect_ranges(range, joint->lower, joint->upper);
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        const struct tact_scene_joint *other = &hand->links[i].joint;
-        const struct tact_scene_mimic *law = other->mimic;
-        if (!law || strcmp(law->joint, hand->links[link].name) || !(other->lower < other->upper)) {
+        const struct tact_scene_joint *tied_joint = &hand->links[i].joint;
+        const struct tact_scene_mimic *law = tied_joint->mimic;
+        if (!law || strcmp(law->joint, hand->links[link].name) ||
+            !(tied_joint->lower < tied_joint->upper)) {
             continue;
         }
-        intersect_ranges(range, (other->lower - law->offset) / law->multiplier,
-                         (other->upper - law->offset) / law->multiplier);
+        intersect_ranges(range, (tied_joint->lower - law->offset) / law->multiplier,
+                         (tied_joint->upper - law->offset) / law->multiplier);
         if (!(range[0] < range[1])) {
             joint_key_path(scene, number, i, path);
             return tact_scene_report_bad_value(

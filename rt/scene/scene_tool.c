@@ -38,11 +38,11 @@ static int set_tool_defaults(const struct tact_scene_check *check, struct tact_s
 static int check_channel_count(const struct tact_scene_check *check, const char *path,
                                const char *key, uint32_t count, bool may_be_quaternion)
 {
-    char full[TACT_SCENE_PATH_BYTES];
+    char key_path[TACT_SCENE_PATH_BYTES];
     if (count == 0 || count == 3 || (may_be_quaternion && count == 4)) {
         return 0;
     }
-    return tact_scene_report_bad_value(check, tact_scene_path_of_key(full, path, key),
+    return tact_scene_report_bad_value(check, tact_scene_path_of_key(key_path, path, key),
                                        may_be_quaternion
                                            ? "expected 3 channels of a rotation vector, or 4 of a "
                                              "quaternion, w first; found %u"
@@ -145,12 +145,13 @@ static int check_tool_bounds(const struct tact_scene_check *check,
                             : tact_scene_require_coordinates(check, path, "upper", tool->upper, 3);
     for (int i = 0; !rc && i < 3; i++) {
         if ((tool->lower && tool->lower[i] > 0.0) || (tool->upper && tool->upper[i] < 0.0)) {
-            const bool low = tool->lower && tool->lower[i] > 0.0;
+            const bool has_positive_lower_bound = tool->lower && tool->lower[i] > 0.0;
             rc = tact_scene_report_bad_value(
-                check, tact_scene_path_of_key(key, path, low ? "lower" : "upper"),
+                check,
+                tact_scene_path_of_key(key, path, has_positive_lower_bound ? "lower" : "upper"),
                 "this bound is a displacement from the start, which must be inside the bounds: "
                 "expected %s",
-                low ? "at most 0" : "at least 0");
+                has_positive_lower_bound ? "at most 0" : "at least 0");
         }
     }
     return rc;
@@ -202,13 +203,13 @@ static char *join_names_by_dot(const char *owner_name, const char *part)
 }
 
 /* Adds an output for each channel of the tool's force, or of its torque (turns). */
-static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool turns)
+static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool is_torque)
 {
     static const char *const coordinates[] = {"base_x",  "base_y",  "base_z",
                                               "base_rx", "base_ry", "base_rz"};
     const struct tact_scene_tool *tool = &scene->tools[index];
-    char **const channels = turns ? tool->torque : tool->force;
-    const uint32_t count = turns ? tool->torque_count : tool->force_count;
+    char **const channels = is_torque ? tool->torque : tool->force;
+    const uint32_t count = is_torque ? tool->torque_count : tool->force_count;
     struct tact_scene_output *grown =
         realloc(scene->outputs, (scene->outputs_count + count + 1) * sizeof *grown);
     if (!grown) {
@@ -218,12 +219,12 @@ static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool turns
     for (uint32_t i = 0; i < 3 && count; i++) { /* which is 0 or 3 */
         struct tact_scene_output *out = &scene->outputs[scene->outputs_count++];
         *out = (struct tact_scene_output){
-            .from = join_names_by_dot(tool->hand, coordinates[i + 3 * turns]),
+            .from = join_names_by_dot(tool->hand, coordinates[i + 3 * is_torque]),
             .to = join_names_by_dot(tool->device, channels[i]),
             .what = strdup("reaction"),
             .scale = tool->force_scale,
-            .limit = turns ? tool->turn_limit : tool->limit,
-            .rate = turns ? tool->turn_rate : tool->rate,
+            .limit = is_torque ? tool->turn_limit : tool->limit,
+            .rate = is_torque ? tool->turn_rate : tool->rate,
             .filter = tool->filter,
             .tool = index + 1};
         if (!out->from || !out->to || !out->what) {
@@ -342,14 +343,14 @@ int tact_scene_check_tools(const struct tact_scene_check *check, const struct ta
     return rc;
 }
 
-double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool turns)
+double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool is_torque)
 {
     for (uint32_t i = 0; i < scene->tools_count; i++) {
         const struct tact_scene_tool *tool = &scene->tools[i];
         if (!strcmp(tool->hand, scene->hands[hand].name)) {
             const double scale =
                 tool->fine && tool->fine_scale > tool->scale ? tool->fine_scale : tool->scale;
-            return tool->force_scale * (turns ? 1.0 : scale);
+            return tool->force_scale * (is_torque ? 1.0 : scale);
         }
     }
     return 1.0;

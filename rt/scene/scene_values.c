@@ -46,10 +46,10 @@ static size_t edit_distance(const char *a, const char *b)
         size_t corner = row[0];
         row[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            size_t best = corner + (a[i - 1] != b[j - 1]);
+            size_t min_distance = corner + (a[i - 1] != b[j - 1]);
             corner = row[j];
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = corner + 1 < best ? corner + 1 : best;
+            min_distance = row[j - 1] + 1 < min_distance ? row[j - 1] + 1 : min_distance;
+            row[j] = corner + 1 < min_distance ? corner + 1 : min_distance;
         }
     }
     return row[lb];
@@ -61,13 +61,13 @@ static int report_unknown_key(const struct tact_scene_check *check,
 {
     char list[300] = "", path[TACT_SCENE_PATH_BYTES];
     const char *nearest = NULL;
-    size_t used = 0, fewest = 3;
+    size_t used = 0, min_edit_distance = 3;
     for (const cyaml_schema_field_t *f = fields; f->key; f++) {
         int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", f->key);
         used = used + (size_t)n < sizeof list ? used + (size_t)n : sizeof list - 1;
         size_t distance = edit_distance(node->key, f->key);
-        if (distance < fewest) {
-            fewest = distance;
+        if (distance < min_edit_distance) {
+            min_edit_distance = distance;
             nearest = f->key;
         }
     }
@@ -110,13 +110,13 @@ static char *reserve_value_memory(const struct tact_scene_check *check,
                                   const cyaml_schema_value_t *schema, size_t size, char *to)
 {
     if (schema->flags & CYAML_FLAG_POINTER) {
-        char *made = calloc(1, size);
-        if (!made) {
+        char *zeroed_memory = calloc(1, size);
+        if (!zeroed_memory) {
             tact_error_set(check->err, -ENOMEM, "out of memory");
             return NULL;
         }
-        memcpy(to, &made, sizeof made);
-        to = made;
+        memcpy(to, &zeroed_memory, sizeof zeroed_memory);
+        to = zeroed_memory;
     }
     return to;
 }
@@ -159,32 +159,32 @@ static int load_map_value(const struct tact_scene_check *check, const cyaml_sche
 
 /* Address of entry `place` of a list that starts at `to`; the sizes are those that cyaml_free()
  * expects. */
-static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uint32_t place)
+static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uint32_t entry_index)
 {
-    return to + place * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
+    return to + entry_index * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
 }
 
 static int load_list_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
                            const struct tact_scene_index_node *node, char *to)
 {
     const cyaml_schema_value_t *entry = schema->sequence.entry;
-    char expected[80];
+    char expected_length_text[80];
     uint32_t least = schema->sequence.min, most = schema->sequence.max;
     if (least == most) {
-        snprintf(expected, sizeof expected, "a list of %" PRIu32 " %s", least,
-                 entry->type == CYAML_FLOAT ? "numbers" : "names");
+        snprintf(expected_length_text, sizeof expected_length_text, "a list of %" PRIu32 " %s",
+                 least, entry->type == CYAML_FLOAT ? "numbers" : "names");
     } else {
-        snprintf(expected, sizeof expected, "a list of %" PRIu32 " to %" PRIu32 " entries", least,
-                 most);
+        snprintf(expected_length_text, sizeof expected_length_text,
+                 "a list of %" PRIu32 " to %" PRIu32 " entries", least, most);
     }
     if (node->kind != TACT_INDEX_LIST) {
-        return report_bad_node(check, node, expected);
+        return report_bad_node(check, node, expected_length_text);
     }
     if (node->count < least || node->count > most) {
         char path[TACT_SCENE_PATH_BYTES];
         tact_scene_index_path(check->index, node, path);
-        return tact_scene_report_bad_value(check, path, "expected %s, got %" PRIu32, expected,
-                                           node->count);
+        return tact_scene_report_bad_value(check, path, "expected %s, got %" PRIu32,
+                                           expected_length_text, node->count);
     }
     if (node->count &&
         !(to = reserve_value_memory(
@@ -245,9 +245,10 @@ static int load_text_value(const struct tact_scene_check *check, const cyaml_sch
         return report_bad_node(check, node, "text");
     }
     if (length > schema->string.max) {
-        char expected[64];
-        snprintf(expected, sizeof expected, "at most %" PRIu32 " characters", schema->string.max);
-        return report_bad_node(check, node, expected);
+        char expected_length_text[64];
+        snprintf(expected_length_text, sizeof expected_length_text,
+                 "at most %" PRIu32 " characters", schema->string.max);
+        return report_bad_node(check, node, expected_length_text);
     }
     to = reserve_value_memory(check, schema, length + 1, to);
     return to ? (memcpy(to, node->text, length), 0) : -ENOMEM;

@@ -9,10 +9,10 @@
 
 void tact_session_add_force_input(struct tact_session *s, struct session_input *in, double damping)
 {
-    in->moves = tact_session_find_admittance(s, in->hand, in->link);
-    if (!in->moves) {
-        in->moves = &s->admittances[s->admittance_count++];
-        *in->moves =
+    in->admittance = tact_session_find_admittance(s, in->hand, in->link);
+    if (!in->admittance) {
+        in->admittance = &s->admittances[s->admittance_count++];
+        *in->admittance =
             (struct session_admittance){.hand = in->hand, .link = in->link, .damping = damping};
     }
 }
@@ -38,7 +38,7 @@ static double sum_new_forces(const struct tact_session *s, const struct session_
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         const int state = s->devices[in->device].input.state;
-        if (in->moves != a) {
+        if (in->admittance != a) {
             continue;
         }
         *is_device_stale |= state == TACT_DEVICE_STALE;
@@ -58,7 +58,8 @@ static void update_admittance_force(const struct tact_session *s, struct session
 {
     struct session_admittance_state *state = &a->state;
     const int is_input_gap_allowed =
-        state->good > 0.0 && now - state->good <= fmax(1.0, MAX_INPUT_GAP / s->period);
+        state->last_valid_tick_count > 0.0 &&
+        now - state->last_valid_tick_count <= fmax(1.0, MAX_INPUT_GAP / s->period);
     int is_device_stale, lost;
     const double sum = sum_new_forces(s, a, &is_device_stale, &lost);
     if (is_device_stale && is_input_gap_allowed && !s->precedes_results_37) {
@@ -66,7 +67,7 @@ static void update_admittance_force(const struct tact_session *s, struct session
         return;
     }
     state->missing += is_device_stale;
-    state->good = is_device_stale || lost ? state->good : now;
+    state->last_valid_tick_count = is_device_stale || lost ? state->last_valid_tick_count : now;
     state->force = sum;
 }
 
@@ -78,17 +79,18 @@ static void add_work_of_person(const struct tact_session *s, struct session_admi
                                double now)
 {
     struct session_admittance_state *state = &a->state;
-    const double ticks = a->is_position ? 1.0 : now - state->read;
-    const double moved = state->read > 0.0 ? ticks * s->period * state->rate : 0.0;
-    const double work = state->force * moved;
+    const double ticks = a->is_position ? 1.0 : now - state->last_input_tick_count;
+    const double displacement =
+        state->last_input_tick_count > 0.0 ? ticks * s->period * state->rate : 0.0;
+    const double work = state->force * displacement;
     state->energy += isfinite(work) ? work : 0.0;
     state->least_energy = fmin(state->least_energy, state->energy);
-    state->read = now;
+    state->last_input_tick_count = now;
 }
 
-void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int mapped)
+void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int are_inputs_valid)
 {
-    const int are_outputs_armed = mapped && s->safety.state == TACT_SAFETY_ARMED;
+    const int are_outputs_armed = are_inputs_valid && s->safety.state == TACT_SAFETY_ARMED;
     for (int i = 0; i < s->admittance_count; i++) {
         struct session_admittance *a = &s->admittances[i];
         const double now = (double)tick + 1.0;
@@ -103,8 +105,10 @@ struct tact_session_port tact_session_admittance_port(const struct tact_session 
                                                       const struct session_admittance *a)
 {
     const struct session_admittance_state *state = &a->state;
-    return (struct tact_session_port){.name = s->hands[a->hand].names[a->link],
-                                      .engaged = state->good > 0.0 && state->good == state->read,
+    return (struct tact_session_port){.name = s->hands[a->hand].joint_names[a->link],
+                                      .engaged = state->last_valid_tick_count > 0.0 &&
+                                                 state->last_valid_tick_count ==
+                                                     state->last_input_tick_count,
                                       .components = 1,
                                       .force = {-state->force},
                                       .energy = state->energy,

@@ -11,9 +11,10 @@ struct session_admittance {
     int has_rate_output; /* 1: an output sends its rate, or its position */
     int is_position;     /* 1: that is its position, where the device stops if a tick is skipped */
     struct session_admittance_state {
-        double force;  /* force of the person on the joint [N, N m] */
-        double good;   /* ticks up to the last one with values of all force devices; 0: none */
-        double read;   /* number of ticks up to the last one; 0: none */
+        double force;                 /* force of the person on the joint [N, N m] */
+        double last_valid_tick_count; /* ticks up to the last one with values of all force devices;
+                                         0: none */
+        double last_input_tick_count; /* number of ticks up to the last one; 0: none */
         double rate;   /* rate of the motion that was sent to the joint's device until the next tick
                           [m/s,   rad/s] */
         double energy; /* energy absorbed from the person since the start [J] */
@@ -41,7 +42,7 @@ struct session_admittance *tact_session_find_admittance(const struct tact_sessio
 /* Applies the forces that move joints: with b v_0 = F, the damper b (v_0 - v) that acts implicitly
  * in the tick is F - b v. The force is 0 while the outputs are not armed, so that the joint does
  * not leave a device that stands still. */
-void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int mapped);
+void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int are_inputs_valid);
 struct tact_session_port tact_session_admittance_port(const struct tact_session *s,
                                                       const struct session_admittance *a);
 

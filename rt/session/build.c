@@ -47,8 +47,9 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
                       const struct tact_pose *frame)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct tact_pose own = get_scene_pose(shapes[i].position, shapes[i].quat_wxyz), local;
-        tact_pose_mul(&local, frame, &own);
+        struct tact_pose pose_in_body = get_scene_pose(shapes[i].position, shapes[i].quat_wxyz),
+                         local;
+        tact_pose_mul(&local, frame, &pose_in_body);
         int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
                                       find_material_index(s->scene, shapes[i].material));
         rc = rc < 0 ? rc
@@ -100,14 +101,14 @@ static int add_body_to_world(struct tact_session *s, const struct tact_scene_bod
 static struct tact_pose compute_constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
-    const double aside = n[0] * n[0] + n[1] * n[1];
+    const double squared_sine = n[0] * n[0] + n[1] * n[1];
     /* 1 + n_z, without cancellation near -z */
-    const double w = n[2] < 0.0 ? aside / (1.0 - n[2]) : 1.0 + n[2];
+    const double w = n[2] < 0.0 ? squared_sine / (1.0 - n[2]) : 1.0 + n[2];
     struct tact_pose frame = {.quat_wxyz = {w, -n[1], n[0], 0.0}};
     tact_v3_copy(frame.position, def->position);
-    if (n[2] < 0.0 && !(aside > 0.0)) {
-        const double over[4] = {0.0, 1.0, 0.0, 0.0};
-        memcpy(frame.quat_wxyz, over, sizeof over);
+    if (n[2] < 0.0 && !(squared_sine > 0.0)) {
+        const double half_turn_about_x[4] = {0.0, 1.0, 0.0, 0.0};
+        memcpy(frame.quat_wxyz, half_turn_about_x, sizeof half_turn_about_x);
     }
     tact_quat_normalize(frame.quat_wxyz);
     return frame;
@@ -180,25 +181,26 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
     for (uint32_t i = 0; i < hand->links_count; i++) {
         count += hand->links[i].joint.tendon_count;
     }
-    struct tact_tendon_term *all = calloc(count + 1, sizeof *all), *next = all;
-    for (uint32_t i = 0; all && i < hand->links_count; i++) {
+    struct tact_tendon_term *all_terms = calloc(count + 1, sizeof *all_terms),
+                            *next_term = all_terms;
+    for (uint32_t i = 0; all_terms && i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
-        links[i].tendon = next;
+        links[i].tendon = next_term;
         links[i].tendon_count = (int)joint->tendon_count;
         for (uint32_t k = 0; k < joint->tendon_count; k++) {
-            *next++ =
+            *next_term++ =
                 (struct tact_tendon_term){tact_session_link_index(hand, joint->tendon[k].joint),
                                           joint->tendon[k].coefficient};
         }
     }
-    return all;
+    return all_terms;
 }
 
 /* Sets the matrices of the coupling of a base, or the numbers of its couplings' axes; both are
  * along the axes of the device of its tool, or of the world. Ties to another site, which are part
  * of its links, are equal along all axes. */
 static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
-                            const struct tact_link_def *links, struct tact_hand *made)
+                            const struct tact_link_def *links, struct tact_hand *hand_of_world)
 {
     const double identity[4] = {1.0, 0.0, 0.0, 0.0}, *axes = identity;
     int rc = 0;
@@ -207,7 +209,7 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
     }
     const struct tact_scene_file_base *matrices = tact_scene_base_matrices(hand);
     if (matrices) {
-        return tact_hand_set_base_matrices(made, axes, matrices->stiffness_matrix,
+        return tact_hand_set_base_matrices(hand_of_world, axes, matrices->stiffness_matrix,
                                            matrices->damping_matrix);
     }
     for (int part = 0; !rc && part < 2; part++) {
@@ -217,7 +219,7 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
                 stiffness[i] = links[3 * part + i].stiffness;
                 damping[i] = links[3 * part + i].damping;
             }
-            rc = tact_hand_set_base_axes(made, part, axes, stiffness, damping);
+            rc = tact_hand_set_base_axes(hand_of_world, part, axes, stiffness, damping);
         }
     }
     return rc;
@@ -226,45 +228,48 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
 static int add_hand_to_world(struct tact_session *s, const struct tact_scene_hand *hand, int index)
 {
     struct tact_pose base = get_scene_pose(hand->position, hand->quat_wxyz),
-                     here = tact_pose_identity();
+                     identity_pose = tact_pose_identity();
     struct tact_link_def *links = calloc(hand->links_count + 1, sizeof *links);
     struct session_hand *out = &s->hands[index];
-    out->names = calloc(hand->links_count + 1, sizeof *out->names);
-    out->of_base = (int)tact_scene_base_links(hand);
+    out->joint_names = calloc(hand->links_count + 1, sizeof *out->joint_names);
+    out->base_coordinate_count = (int)tact_scene_base_links(hand);
     bool has_joint_range = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
         out->has_resistance |= tact_session_joint_has_stops(hand, i);
         has_joint_range |= joint->target_lower < joint->target_upper;
     }
-    snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
-    snprintf(out->ports[1], sizeof out->ports[1], "%.60s.base attitude", hand->name);
-    snprintf(out->base, sizeof out->base, "%.60s.base", hand->name);
-    out->clamped = has_joint_range ? calloc(hand->links_count, sizeof *out->clamped) : NULL;
-    if (!links || !out->names || (has_joint_range && !out->clamped)) {
+    snprintf(out->port_names[0], sizeof out->port_names[0], "%.60s.base position", hand->name);
+    snprintf(out->port_names[1], sizeof out->port_names[1], "%.60s.base attitude", hand->name);
+    snprintf(out->base_name, sizeof out->base_name, "%.60s.base", hand->name);
+    out->clamped_tick_counts =
+        has_joint_range ? calloc(hand->links_count, sizeof *out->clamped_tick_counts) : NULL;
+    if (!links || !out->joint_names || (has_joint_range && !out->clamped_tick_counts)) {
         free(links);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
         links[i] = get_link_definition(hand, &hand->links[i]);
-        snprintf(out->names[i], sizeof out->names[i], "%.60s.%.60s", hand->name,
+        snprintf(out->joint_names[i], sizeof out->joint_names[i], "%.60s.%.60s", hand->name,
                  hand->links[i].name);
-        tact_session_add_remote_drive(s->scene, out->names[i], &links[i]);
+        tact_session_add_remote_drive(s->scene, out->joint_names[i], &links[i]);
     }
-    struct tact_hand *made = NULL;
+    struct tact_hand *hand_of_world = NULL;
     struct tact_tendon_term *tendon_terms = add_tendons(hand, links);
-    int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &made) : -ENOMEM;
-    rc = rc ? rc : set_axes_of_base(s->scene, hand, links, made);
+    int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &hand_of_world)
+                          : -ENOMEM;
+    rc = rc ? rc : set_axes_of_base(s->scene, hand, links, hand_of_world);
     free(links);
     free(tendon_terms);
-    rc = rc ? rc : tact_world_add_hand(s->world, made, hand->weightless);
+    rc = rc ? rc : tact_world_add_hand(s->world, hand_of_world, hand->weightless);
     if (rc < 0) {
-        tact_hand_destroy(made);
+        tact_hand_destroy(hand_of_world);
         return rc;
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
         struct tact_owner owner = {TACT_OWNER_HAND, index, (int)i};
-        rc = add_shapes(s, owner, hand->links[i].shapes, hand->links[i].shapes_count, &here);
+        rc = add_shapes(s, owner, hand->links[i].shapes, hand->links[i].shapes_count,
+                        &identity_pose);
         if (rc < 0) {
             return rc;
         }
@@ -285,10 +290,10 @@ static double combined_contact_modulus(double a, double b)
 static void choose_pair_fingertip(const struct tact_scene_material *a,
                                   const struct tact_scene_material *b, struct tact_contact_law *law)
 {
-    const struct tact_scene_material *wide = a->tip_radius >= b->tip_radius ? a : b;
+    const struct tact_scene_material *wider_fingertip = a->tip_radius >= b->tip_radius ? a : b;
     if (!(law->tip_radius > 0.0)) {
-        law->tip_radius = wide->tip_radius;
-        law->tip_power = wide->tip_power;
+        law->tip_radius = wider_fingertip->tip_radius;
+        law->tip_power = wider_fingertip->tip_power;
     }
 }
 
@@ -312,7 +317,7 @@ static enum tact_extent_kind extent_kind_by_name(const char *name)
 static int set_contact_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
-    tact_session_use_extents(s);
+    tact_session_open_extent_store(s);
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         const struct tact_scene_material *m = &scene->materials[i];
         const struct tact_material material = {
@@ -351,8 +356,8 @@ static int exclude_children_of_base(struct tact_session *s, const struct tact_sc
     for (uint32_t k = 0; !rc && hand->base && hand->base->fixed && k < hand->links_count; k++) {
         const struct tact_owner link = {TACT_OWNER_HAND, index, (int)k};
         if (!hand->links[k].parent) {
-            rc = tact_world_exclude(s->world,
-                                    tact_session_body_owner(s->scene, s->hands[index].base), link);
+            rc = tact_world_exclude(
+                s->world, tact_session_body_owner(s->scene, s->hands[index].base_name), link);
         }
     }
     return rc;

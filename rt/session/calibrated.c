@@ -48,7 +48,7 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
     for (uint32_t i = 0; i < count; i++) {
         const struct tact_device_channel *channel =
             &s->devices[tool->device].device.info.input[channels[i]];
-        if (channel->raw && !tool->rates) {
+        if (channel->raw && !tool->is_rate_controlled) {
             return tact_error_set(err,
                                   locate_uncalibrated_key(s, "tools", (uint32_t)index, key, err),
                                   "outputs stay disarmed while channel %s is in uncalibrated %s: "
@@ -70,9 +70,9 @@ static int check_coupling_delay(const struct tact_session *s, const struct sessi
         return 0;
     }
     const double gain = tact_session_coupling_gain(c);
-    const double most = tact_passivity_stiffest(def->device->damping, delay, def->device->friction,
-                                                def->device->resolution, s->period);
-    if (!def->hard && gain * def->stiffness <= most) {
+    const double max_passive_stiffness = tact_passivity_stiffest(
+        def->device->damping, delay, def->device->friction, def->device->resolution, s->period);
+    if (!def->hard && gain * def->stiffness <= max_passive_stiffness) {
         return 0;
     }
     return tact_error_set(err, locate_uncalibrated_key(s, "hands", (uint32_t)c->hand, "", err),
@@ -80,11 +80,11 @@ static int check_coupling_delay(const struct tact_session *s, const struct sessi
                           "was opened, and its coupling states %.9g s; with that it renders %g N "
                           "m/rad or N/m: enter it as coupling.device.delay, and less stiffness "
                           "where it is over that",
-                          s->hands[c->hand].names[c->link], ceil(delay * 1e5) / 1e5,
-                          def->device->delay, floor(most * 1e3) / 1e3);
+                          s->hands[c->hand].joint_names[c->link], ceil(delay * 1e5) / 1e5,
+                          def->device->delay, floor(max_passive_stiffness * 1e3) / 1e3);
 }
 
-int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err)
+int tact_session_check_devices_calibrated(const struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && s->output_count > 0 && i < s->scene->devices_count; i++) {

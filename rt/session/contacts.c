@@ -85,12 +85,12 @@ static struct session_optional_fields optional_fields_of_pair(const struct tact_
 static struct session_optional_fields optional_fields_of_any_pair(const struct tact_session *s)
 {
     const struct tact_world_extent e = tact_world_extent(s->world);
-    struct session_optional_fields all = {
+    struct session_optional_fields optional_fields = {
         .pieces = e.split ? 12 * TACT_PIECES : 0, .springs = 9 * e.springs, .state = e.state};
     for (int i = 0; i < s->pair_count; i++) {
-        all.preload |= s->pairs[i].starts_deeper_than_target;
+        optional_fields.preload |= s->pairs[i].starts_deeper_than_target;
     }
-    return all;
+    return optional_fields;
 }
 
 /* Adds fields of every pair, as in logs without contact lists. */
@@ -101,15 +101,15 @@ static int add_fields_of_all_pairs(struct tact_session *s)
     for (int i = tact_world_next_pair(s->world, -1); !rc && i >= 0;
          i = tact_world_next_pair(s->world, i)) {
         const struct session_optional_fields optional_fields = optional_fields_of_pair(s, i);
-        struct tact_layout own = {0};
+        struct tact_layout pair_layout = {0};
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, i, name);
-        rc = add_contact_fields(&own, &optional_fields);
-        long at = rc ? rc : tact_layout_add_pair(&s->layout, &own, name);
-        tact_layout_free(&own);
+        rc = add_contact_fields(&pair_layout, &optional_fields);
+        long at = rc ? rc : tact_layout_add_pair(&s->layout, &pair_layout, name);
+        tact_layout_free(&pair_layout);
         rc = at < 0 ? (int)at : 0;
-        tact_session_find_or_add_pair(s, i)->place = (uint32_t)at + 1;
-        s->listed[s->recorded_pair_count++] = i;
+        tact_session_find_or_add_pair(s, i)->record_offset_plus_one = (uint32_t)at + 1;
+        s->recorded_pairs[s->recorded_pair_count++] = i;
     }
     return rc;
 }
@@ -119,7 +119,7 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
                                       struct tact_error *err)
 {
     const struct tact_log_pair *p;
-    if (!tact_layout_equal(&s->element, tact_log_element(log))) {
+    if (!tact_layout_equal(&s->contact_element_layout, tact_log_element(log))) {
         return tact_error_set(err, -EINVAL,
                               "the log's contacts have another layout than this version of tact "
                               "derives from its scene");
@@ -135,12 +135,12 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
                 p->a, p->b);
         }
         tact_session_name_pair(s, pair, name);
-        long at = tact_layout_add_pair(&s->layout, &s->element, name);
+        long at = tact_layout_add_pair(&s->layout, &s->contact_element_layout, name);
         if (at < 0) {
             return (int)at;
         }
-        tact_session_find_or_add_pair(s, pair)->place = (uint32_t)at + 1;
-        s->listed[s->recorded_pair_count++] = pair;
+        tact_session_find_or_add_pair(s, pair)->record_offset_plus_one = (uint32_t)at + 1;
+        s->recorded_pairs[s->recorded_pair_count++] = pair;
     }
     return 0;
 }
@@ -149,18 +149,21 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
 static int make_contact_list_element(struct tact_session *s)
 {
     s->optional_fields = optional_fields_of_any_pair(s);
-    int rc = add_contact_fields(&s->element, &s->optional_fields);
+    int rc = add_contact_fields(&s->contact_element_layout, &s->optional_fields);
     if (rc) {
         return rc;
     }
-    s->absent = calloc(s->element.size, sizeof *s->absent);
-    s->unrecorded_contact_values = calloc(s->element.size, sizeof *s->unrecorded_contact_values);
-    if (!s->absent || !s->unrecorded_contact_values) {
+    s->absent_contact_values =
+        calloc(s->contact_element_layout.size, sizeof *s->absent_contact_values);
+    s->unrecorded_contact_values =
+        calloc(s->contact_element_layout.size, sizeof *s->unrecorded_contact_values);
+    if (!s->absent_contact_values || !s->unrecorded_contact_values) {
         return -ENOMEM;
     }
-    s->absent[CONTACT_LIMITS_OFFSET] = TACT_LIMIT_OPEN;
-    for (uint32_t i = 0; i < s->element.field_count; i++) {
-        s->element.fields[i].absent = s->absent[s->element.fields[i].offset];
+    s->absent_contact_values[CONTACT_LIMITS_OFFSET] = TACT_LIMIT_OPEN;
+    for (uint32_t i = 0; i < s->contact_element_layout.field_count; i++) {
+        s->contact_element_layout.fields[i].absent =
+            s->absent_contact_values[s->contact_element_layout.fields[i].offset];
     }
     return 0;
 }
@@ -169,7 +172,7 @@ static int make_contact_list_element(struct tact_session *s)
 static int contacts_in_a_record(const struct tact_session *s)
 {
     const size_t fixed = tact_layout_bytes(&s->layout) + sizeof(double);
-    const size_t each = (TACT_ELEMENT_HEAD + s->element.size) * sizeof(double);
+    const size_t each = (TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double);
     return (int)((TACT_RECORD_BYTES_MAX - fixed) / each);
 }
 
@@ -179,17 +182,19 @@ static int add_contact_list(struct tact_session *s)
     const struct tact_world_extent extent = tact_world_extent(s->world);
     const unsigned bytes = extent.state ? MAX_BYTES_OF_ALL_NEAR_PAIRS : MAX_BYTES_OF_ALL_PAIRS;
     const int within_bytes =
-        (int)(bytes / ((TACT_ELEMENT_HEAD + s->element.size) * sizeof(double)));
-    int room = MIN_CONTACT_LIST_CAPACITY +
-               CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
-    room = within_bytes > room ? within_bytes : room;
-    int most =
+        (int)(bytes / ((TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double)));
+    int computed_capacity = MIN_CONTACT_LIST_CAPACITY +
+                            CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
+    computed_capacity = within_bytes > computed_capacity ? within_bytes : computed_capacity;
+    int capacity =
         extent.state ? tact_world_near_capacity(s->world) : tact_world_contact_capacity(s->world);
-    most = most < extent.pairs ? most : extent.pairs;
-    room = room < most ? room : most;
-    room = room < contacts_in_a_record(s) ? room : contacts_in_a_record(s);
-    int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
-    return rc ? rc : tact_layout_add_fields(s->layout.element, &s->element);
+    capacity = capacity < extent.pairs ? capacity : extent.pairs;
+    computed_capacity = computed_capacity < capacity ? computed_capacity : capacity;
+    computed_capacity =
+        computed_capacity < contacts_in_a_record(s) ? computed_capacity : contacts_in_a_record(s);
+    int rc =
+        tact_layout_add_list(&s->layout, computed_capacity > 0 ? (uint32_t)computed_capacity : 1);
+    return rc ? rc : tact_layout_add_fields(s->layout.element, &s->contact_element_layout);
 }
 
 int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,
@@ -204,8 +209,8 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
         pairs++;
     }
     pairs = tact_log_element(log) ? pairs : (size_t)tact_world_extent(s->world).pairs;
-    s->listed = calloc(pairs + 1, sizeof *s->listed);
-    if (!s->listed || tact_session_allocate_more_pairs(s, (int)pairs)) {
+    s->recorded_pairs = calloc(pairs + 1, sizeof *s->recorded_pairs);
+    if (!s->recorded_pairs || tact_session_allocate_more_pairs(s, (int)pairs)) {
         return -ENOMEM;
     }
     return tact_log_element(log) ? add_fields_of_logged_pairs(s, log, err)
@@ -215,8 +220,8 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
 const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
                                                  const struct tact_record *record)
 {
-    uint32_t place = tact_session_find_known_pair(s, pair)->place;
-    return place ? record->values + place - 1 : s->absent;
+    uint32_t offset_plus_one = tact_session_find_known_pair(s, pair)->record_offset_plus_one;
+    return offset_plus_one ? record->values + offset_plus_one - 1 : s->absent_contact_values;
 }
 
 /* Writes the warm start of each piece: its centre, its normal, its impulse. */
@@ -246,8 +251,8 @@ static struct tact_springs *springs_of_patch_or_piece(struct tact_session *s, in
     struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
                              : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
                                                 : NULL;
-    int any = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
-    return any && c ? &c->springs : NULL;
+    int has_springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
+    return has_springs && c ? &c->springs : NULL;
 }
 
 static void fill_spring_fields(struct tact_session *s, int pair, double *v)
@@ -298,11 +303,11 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     const struct session_pair *p = tact_session_find_known_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
-    double *more = v + CONTACT_EXTRAS_OFFSET;
-    const struct session_near_pair *live =
+    double *optional_values = v + CONTACT_EXTRAS_OFFSET;
+    const struct session_near_pair *near_pair =
         tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_near_pair_state(s, pair);
-    v[CONTACT_STATUS_OFFSET] = live ? live->status : 0;
-    v[CONTACT_STATUS_OFFSET + 1] = live ? live->age : AGE_OF_HOST_MOMENTS;
+    v[CONTACT_STATUS_OFFSET] = near_pair ? near_pair->status : 0;
+    v[CONTACT_STATUS_OFFSET + 1] = near_pair ? near_pair->age : AGE_OF_HOST_MOMENTS;
     memcpy(v + CONTACT_MOMENTS_OFFSET, &c->moments, 16 * sizeof *v);
     memcpy(v + CONTACT_WRENCH_OFFSET, c->wrench, sizeof c->wrench);
     memset(v + CONTACT_PATCH_OFFSET, 0, 8 * sizeof *v);
@@ -320,20 +325,20 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     const int length = optional_fields.pieces + optional_fields.preload + optional_fields.springs +
                        optional_fields.state;
     if (length > 0) {
-        memset(more, 0, (size_t)length * sizeof *v);
+        memset(optional_values, 0, (size_t)length * sizeof *v);
     }
     if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
-        fill_piece_fields(s, pair, more);
+        fill_piece_fields(s, pair, optional_values);
     }
-    more += optional_fields.pieces;
+    optional_values += optional_fields.pieces;
     if (optional_fields.preload) {
-        *more++ = p->starts_deeper_than_target ? c->preload : 0.0;
+        *optional_values++ = p->starts_deeper_than_target ? c->preload : 0.0;
     }
     if (optional_fields.springs) {
-        fill_spring_fields(s, pair, more);
+        fill_spring_fields(s, pair, optional_values);
     }
     if (optional_fields.state) {
-        fill_model_state_fields(s, pair, more + optional_fields.springs);
+        fill_model_state_fields(s, pair, optional_values + optional_fields.springs);
     }
 }
 
@@ -341,23 +346,23 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
 {
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     struct tact_contact *c = tact_world_contact(s->world, pair);
-    const double *more = v + CONTACT_EXTRAS_OFFSET;
+    const double *optional_values = v + CONTACT_EXTRAS_OFFSET;
     memcpy(c->warm, v + CONTACT_WARM_START_OFFSET, sizeof c->warm);
     tact_v3_copy(c->warm_point, v + CONTACT_WARM_START_OFFSET + 6);
     tact_world_set_direction(s->world, pair, v + CONTACT_DIRECTION_OFFSET);
     if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
-        restore_contact_pieces(s, pair, more);
+        restore_contact_pieces(s, pair, optional_values);
     }
-    more += optional_fields.pieces;
+    optional_values += optional_fields.pieces;
     c->preload =
         optional_fields.preload && tact_session_find_known_pair(s, pair)->starts_deeper_than_target
-            ? *more
+            ? *optional_values
             : 0.0;
-    more += optional_fields.preload;
+    optional_values += optional_fields.preload;
     if (optional_fields.springs) {
-        restore_contact_springs(s, pair, more);
+        restore_contact_springs(s, pair, optional_values);
     }
-    restore_contact_model_state(s, pair, more + optional_fields.springs);
+    restore_contact_model_state(s, pair, optional_values + optional_fields.springs);
     c->starting = 0;
     c->touching = 0;
     c->split = 0;
@@ -365,8 +370,8 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
 
 static int is_contact_absent(const struct tact_session *s, const double *v)
 {
-    return v[CONTACT_STATUS_OFFSET] == s->absent[CONTACT_STATUS_OFFSET] &&
-           !memcmp(v, s->absent, s->element.size * sizeof *v);
+    return v[CONTACT_STATUS_OFFSET] == s->absent_contact_values[CONTACT_STATUS_OFFSET] &&
+           !memcmp(v, s->absent_contact_values, s->contact_element_layout.size * sizeof *v);
 }
 
 /* Writes the list. A contact beyond its capacity is a fault: see tick.c. */
@@ -375,17 +380,18 @@ static void fill_contact_list(struct tact_session *s, double *list)
     int count;
     const int *near = tact_world_near(s->world, &count);
     const uint32_t stride = tact_layout_stride(&s->layout);
-    uint32_t used = 0;
+    uint32_t written_contact_count = 0;
     s->unrecorded_contact_count = 0;
     for (int i = 0; i < count; i++) {
-        int a, b, room = used < s->layout.most;
-        double *element = list + 1 + (size_t)used * stride;
-        double *v = room ? element + TACT_ELEMENT_HEAD : s->unrecorded_contact_values;
+        int a, b, has_room_for_contact = written_contact_count < s->layout.most;
+        double *element = list + 1 + (size_t)written_contact_count * stride;
+        double *v =
+            has_room_for_contact ? element + TACT_ELEMENT_HEAD : s->unrecorded_contact_values;
         fill_contact_fields(s, near[i], v);
         if (is_contact_absent(s, v)) {
             continue;
         }
-        if (!room) {
+        if (!has_room_for_contact) {
             s->first_unrecorded_pair =
                 s->unrecorded_contact_count++ ? s->first_unrecorded_pair : near[i];
             continue;
@@ -394,9 +400,9 @@ static void fill_contact_list(struct tact_session *s, double *list)
         element[0] = a;
         element[1] = b;
         element[2] = tact_session_pair_number_of_same_name(s, near[i]);
-        used++;
+        written_contact_count++;
     }
-    list[0] = used;
+    list[0] = written_contact_count;
 }
 
 /* Writes the fields that a replay compares. */
@@ -406,11 +412,12 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
     const int *near = tact_world_near(s->world, &count);
     s->unrecorded_contact_count = 0;
     for (int i = 0; i < s->recorded_pair_count; i++) {
-        int pair = s->listed[i];
-        fill_contact_fields(s, pair, values + tact_session_find_known_pair(s, pair)->place - 1);
+        int pair = s->recorded_pairs[i];
+        fill_contact_fields(
+            s, pair, values + tact_session_find_known_pair(s, pair)->record_offset_plus_one - 1);
     }
     for (int i = 0; i < count; i++) {
-        if (tact_session_find_known_pair(s, near[i])->place) {
+        if (tact_session_find_known_pair(s, near[i])->record_offset_plus_one) {
             continue;
         }
         fill_contact_fields(s, near[i], s->unrecorded_contact_values);
@@ -423,7 +430,7 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
 
 void tact_session_fill_contacts(struct tact_session *s, double *values)
 {
-    if (s->listed) {
+    if (s->recorded_pairs) {
         fill_replay_compared_fields(s, values);
     } else if (s->layout.element) {
         fill_contact_list(s, values + s->layout.size);
@@ -435,13 +442,15 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        if (!tact_session_find_known_pair(s, near[i])->place) {
-            restore_contact(s, near[i], s->absent);
+        if (!tact_session_find_known_pair(s, near[i])->record_offset_plus_one) {
+            restore_contact(s, near[i], s->absent_contact_values);
         }
     }
     for (int i = 0; i < s->recorded_pair_count; i++) {
-        tact_world_add_near(s->world, s->listed[i]);
-        restore_contact(s, s->listed[i],
-                        values + tact_session_find_known_pair(s, s->listed[i])->place - 1);
+        tact_world_add_near(s->world, s->recorded_pairs[i]);
+        restore_contact(
+            s, s->recorded_pairs[i],
+            values + tact_session_find_known_pair(s, s->recorded_pairs[i])->record_offset_plus_one -
+                1);
     }
 }

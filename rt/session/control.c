@@ -20,8 +20,9 @@ static int joint_count(const struct tact_session *s)
 int tact_session_allocate_joint_values(struct tact_session *s)
 {
     s->joint_count = joint_count(s);
-    s->joints = calloc(4 * (size_t)s->joint_count + 1, sizeof *s->joints);
-    return s->joints ? 0 : -ENOMEM;
+    s->controller_joint_values =
+        calloc(4 * (size_t)s->joint_count + 1, sizeof *s->controller_joint_values);
+    return s->controller_joint_values ? 0 : -ENOMEM;
 }
 
 /* Copies the four values of every joint from the hands. */
@@ -47,7 +48,7 @@ static int check_targets_finite(struct tact_session *s, const double *target, ui
         const int count = tact_hand_count(tact_world_hand(s->world, i));
         for (int k = 0; k < count; k++, at++) {
             if (!isfinite(target[at])) {
-                tact_session_describe_fault(s, tick, "joint ", s->hands[i].names[k],
+                tact_session_describe_fault(s, tick, "joint ", s->hands[i].joint_names[k],
                                             "its drive target is not finite");
                 tact_session_raise_fault(s, target[at], tick);
                 return 0;
@@ -80,7 +81,7 @@ static void read_logged_targets(struct tact_session *s)
 void tact_session_call_controller(struct tact_session *s, uint64_t tick, double time)
 {
     const size_t n = (size_t)s->joint_count;
-    double *q = s->joints, *v = q + n, *torque = v + n, *target = torque + n;
+    double *q = s->controller_joint_values, *v = q + n, *torque = v + n, *target = torque + n;
     if (s->replayed_input_record) {
         if (s->requests_of_tick & SESSION_BAD_TARGET) {
             tact_session_raise_fault(s, NAN, tick);
@@ -96,7 +97,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
     gather_joint_values(s, q, v, torque, target);
     const struct tact_session_state state = {.tick = tick,
                                              .time = time,
-                                             .deadman = s->deadman,
+                                             .deadman = s->is_deadman_held,
                                              .safety = s->safety.state,
                                              .joint_count = s->joint_count,
                                              .q = q,
@@ -106,7 +107,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
     s->options.control(s->options.control_user, &state, target);
     if (!check_targets_finite(s, target, tick)) {
         s->requests_of_tick |= SESSION_BAD_TARGET;
-    } else if (s->deadman) {
+    } else if (s->is_deadman_held) {
         set_targets(s, target);
     }
 }
@@ -181,7 +182,7 @@ int tact_session_mark(struct tact_session *s, const char *text)
     if (!s->options.record) {
         return -ENOENT;
     }
-    atomic_store_explicit(&s->mark, text, memory_order_release);
+    atomic_store_explicit(&s->requested_marker_text, text, memory_order_release);
     return 0;
 }
 

@@ -29,10 +29,10 @@ static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32
     s->couplings[s->coupling_count++] = (struct session_coupling){
         .hand = (int)hand,
         .link = (int)link,
-        .turns = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
+        .is_rotation = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
         .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
         .target_offset_decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
-        .felt = 1.0,
+        .device_force_ratio = 1.0,
         .state = {.target = joint->start}};
 }
 
@@ -86,8 +86,8 @@ static void filter_target_rate(const struct tact_session *s, struct session_coup
 {
     struct session_coupling_state *state = &c->state;
     const double time = (now - state->ticks) * s->period;
-    c->moved = raw - state->raw;
-    state->rate += c->alpha * (c->moved / time - state->rate);
+    c->device_displacement = raw - state->input_sum;
+    state->rate += c->alpha * (c->device_displacement / time - state->rate);
 }
 
 /* 1 where a device of the coupling has had no new values for longer than its target may be kept. */
@@ -101,15 +101,16 @@ static int is_input_gap_too_long(const struct tact_session *s, const struct sess
 /* Sets target and target rate of a coupled joint. mapped: the target is the sum of its inputs;
  * otherwise it stays where it was. */
 static void set_coupled_target(struct tact_session *s, struct session_coupling *c, double now,
-                               int mapped)
+                               int are_inputs_valid)
 {
     struct session_coupling_state *state = &c->state;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, c->hand));
     const double raw = hand.target[c->link], before = state->offset;
     double rate = 0.0;
-    c->moved = 0.0;
+    c->device_displacement = 0.0;
     c->is_device_silent = is_input_gap_too_long(s, c, now);
-    if (!mapped || c->is_device_silent || is_joint_device_in_state(s, c, TACT_DEVICE_LOST)) {
+    if (!are_inputs_valid || c->is_device_silent ||
+        is_joint_device_in_state(s, c, TACT_DEVICE_LOST)) {
         state->ticks = state->rate = 0.0;
         hand.target[c->link] = state->target;
     } else if (!is_joint_device_in_state(s, c, TACT_DEVICE_STALE)) {
@@ -121,7 +122,7 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
         } else { /* on engagement the target starts where it was */
             state->offset = state->target - raw;
         }
-        state->raw = raw;
+        state->input_sum = raw;
         state->ticks = now;
         hand.target[c->link] = state->target = raw + state->offset;
     } else {
@@ -135,26 +136,26 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
  */
 static void measure_base_rotation(const struct tact_session *s, struct session_coupling *c)
 {
-    double before[3], after[3], from[4], to[4], turn[4], moved[3];
+    double previous_vector[3], current_vector[3], from[4], to[4], rotation[4], rotation_vector[3];
     for (int i = 0; i < 3; i++) {
-        if (c[i].moved == 0.0 && c[i].state.ticks == 0.0) {
+        if (c[i].device_displacement == 0.0 && c[i].state.ticks == 0.0) {
             return;
         }
-        before[i] = c[i].state.raw - c[i].moved;
-        after[i] = c[i].state.raw;
+        previous_vector[i] = c[i].state.input_sum - c[i].device_displacement;
+        current_vector[i] = c[i].state.input_sum;
     }
-    tact_quat_from_rotvec(from, before);
-    tact_quat_from_rotvec(to, after);
+    tact_quat_from_rotvec(from, previous_vector);
+    tact_quat_from_rotvec(to, current_vector);
     for (int i = 1; i < 4; i++) {
         from[i] = -from[i];
     }
-    tact_quat_mul(turn, to, from);
-    tact_quat_to_rotvec(moved, turn);
-    tact_v3_sub(before, after, before);
+    tact_quat_mul(rotation, to, from);
+    tact_quat_to_rotvec(rotation_vector, rotation);
+    tact_v3_sub(previous_vector, current_vector, previous_vector);
     const int is_rotation_vector_flip =
-        tact_v3_norm(before) - tact_v3_norm(moved) > ROTATION_VECTOR_JUMP_ANGLE;
+        tact_v3_norm(previous_vector) - tact_v3_norm(rotation_vector) > ROTATION_VECTOR_JUMP_ANGLE;
     for (int i = 0; i < 3; i++) {
-        c[i].moved = moved[i];
+        c[i].device_displacement = rotation_vector[i];
         if (is_rotation_vector_flip) {
             c[i].state.rate = 0.0;
             tact_hand_state(tact_world_hand(s->world, c[i].hand)).target_rate[c[i].link] = 0.0;
@@ -162,16 +163,16 @@ static void measure_base_rotation(const struct tact_session *s, struct session_c
     }
 }
 
-void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped)
+void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int are_inputs_valid)
 {
     for (int i = 0; i < s->coupling_count; i++) {
         if (!s->couplings[i].tool) {
-            set_coupled_target(s, &s->couplings[i], (double)tick + 1.0, mapped);
+            set_coupled_target(s, &s->couplings[i], (double)tick + 1.0, are_inputs_valid);
         }
     }
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_coupling_group_size(s, i);
-        if (s->couplings[i].turns && !s->couplings[i].tool) {
+        if (s->couplings[i].is_rotation && !s->couplings[i].tool) {
             measure_base_rotation(s, &s->couplings[i]);
         }
         tact_session_add_port_work(&s->couplings[i], count);
@@ -215,7 +216,7 @@ static void forget_absorbed_energy(const struct tact_session *s, struct session_
 static double update_energy_since_contact(const struct tact_session *s, struct session_coupling *c)
 {
     if (!tact_scene_base_matrices(&s->scene->hands[c->hand]) ||
-        c->link >= s->hands[c->hand].of_base) {
+        c->link >= s->hands[c->hand].base_coordinate_count) {
         forget_absorbed_energy(s, c);
         return c->state.energy_absorbed_since_contact;
     }
@@ -236,7 +237,7 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
     double rate[3];
     const double energy = update_energy_since_contact(s, c);
     for (int i = 0; i < n; i++) {
-        rate[i] = c[i].moved / s->period;
+        rate[i] = c[i].device_displacement / s->period;
     }
     return tact_passivity_damp(force, rate, n, energy, s->period, c->port.max_damping) > 0.0;
 }
@@ -251,13 +252,14 @@ static void rotate_into_device_axes(double out[3], const struct session_tool *to
 
 /* Along the axes of the device of a tool, of which each has its own bound. */
 static double bound_force_along_axes(const struct session_tool *tool, double *force,
-                                     const double *last, const double *moved, const double *bound)
+                                     const double *last, const double *displacement,
+                                     const double *bound_stiffness)
 {
     double f[3], l[3], m[3];
     rotate_into_device_axes(f, tool, force);
     rotate_into_device_axes(l, tool, last);
-    rotate_into_device_axes(m, tool, moved);
-    const double factor = tact_passivity_bound_axes(f, l, m, 3, bound);
+    rotate_into_device_axes(m, tool, displacement);
+    const double factor = tact_passivity_bound_axes(f, l, m, 3, bound_stiffness);
     tact_v3_scale(force, force, factor);
     return factor;
 }
@@ -268,16 +270,16 @@ static double bound_force_along_axes(const struct session_tool *tool, double *fo
 static void find_torque_at_target(const struct tact_session *s, const struct session_coupling *c,
                                   int n, double torque[3])
 {
-    struct tact_hand *made = tact_world_hand(s->world, c->hand);
-    const struct tact_hand_state hand = tact_hand_state(made);
+    struct tact_hand *hand_of_world = tact_world_hand(s->world, c->hand);
+    const struct tact_hand_state hand = tact_hand_state(hand_of_world);
     double arm[3], moment[3];
     memcpy(torque, hand.torque + c->link, (size_t)n * sizeof *torque);
-    if (c->turns && tact_scene_base_matrices(&s->scene->hands[c->hand])) {
+    if (c->is_rotation && tact_scene_base_matrices(&s->scene->hands[c->hand])) {
         tact_v3_sub(arm, hand.target, hand.q);
         tact_v3_cross(moment, arm, hand.torque);
         tact_v3_axpy(torque, -1.0, moment);
-    } else if (c->turns && tact_hand_base_axes_moment(made)) {
-        tact_v3_axpy(torque, 1.0, tact_hand_base_axes_moment(made));
+    } else if (c->is_rotation && tact_hand_base_axes_moment(hand_of_world)) {
+        tact_v3_axpy(torque, 1.0, tact_hand_base_axes_moment(hand_of_world));
     }
 }
 
@@ -285,32 +287,36 @@ static void find_torque_at_target(const struct tact_session *s, const struct ses
  * for the device. */
 static void render_coupling_force(struct tact_session *s, struct session_coupling *c, int n)
 {
-    double torque[3], force[3], last[3], moved[3], bound[3];
+    double torque[3], force[3], last[3], displacement[3], bound_stiffness[3];
     int limited = 0;
     find_torque_at_target(s, c, n, torque);
     for (int i = 0; i < n; i++) {
-        force[i] = -(torque[i] - c[i].torque_from_other_site) * c[i].outputs * c[i].felt;
+        force[i] =
+            -(torque[i] - c[i].torque_from_other_site) * c[i].outputs * c[i].device_force_ratio;
         last[i] = c[i].state.force;
-        moved[i] = c[i].moved;
-        bound[i] = c[i].port.bound;
+        displacement[i] = c[i].device_displacement;
+        bound_stiffness[i] = c[i].port.bound;
     }
     if (c->port.bound > 0.0) {
         const int are_axis_bounds_unequal =
-            n == 3 && c->tool && (bound[1] != bound[0] || bound[2] != bound[0]);
-        limited = (are_axis_bounds_unequal
-                       ? bound_force_along_axes(c->tool, force, last, moved, bound)
-                       : tact_passivity_bound_axes(force, last, moved, n, bound)) < 1.0;
+            n == 3 && c->tool &&
+            (bound_stiffness[1] != bound_stiffness[0] || bound_stiffness[2] != bound_stiffness[0]);
+        limited =
+            (are_axis_bounds_unequal
+                 ? bound_force_along_axes(c->tool, force, last, displacement, bound_stiffness)
+                 : tact_passivity_bound_axes(force, last, displacement, n, bound_stiffness)) < 1.0;
     } else if (c->port.max_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {
-        c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt)
-                                              : -(torque[i] - c[i].torque_from_other_site);
+        c[i].requested_force = limited && c[i].outputs
+                                   ? force[i] / (c[i].outputs * c[i].device_force_ratio)
+                                   : -(torque[i] - c[i].torque_from_other_site);
     }
     c->state.limited += limited;
 }
 
-void tact_session_render_forces(struct tact_session *s)
+void tact_session_compute_person_forces(struct tact_session *s)
 {
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_coupling_group_size(s, i);
@@ -321,14 +327,15 @@ void tact_session_render_forces(struct tact_session *s)
 int tact_session_coupling_group_size(const struct tact_session *s, int index)
 {
     const struct session_coupling *c = &s->couplings[index];
-    return c->link < s->hands[c->hand].of_base ? 3 : 1;
+    return c->link < s->hands[c->hand].base_coordinate_count ? 3 : 1;
 }
 
 const char *tact_session_coupling_group_name(const struct tact_session *s, int index)
 {
     const struct session_coupling *c = &s->couplings[index];
     const struct session_hand *hand = &s->hands[c->hand];
-    return c->link < hand->of_base ? hand->ports[c->turns] : hand->names[c->link];
+    return c->link < hand->base_coordinate_count ? hand->port_names[c->is_rotation]
+                                                 : hand->joint_names[c->link];
 }
 
 int tact_session_port_count(const struct tact_session *session)

@@ -65,15 +65,15 @@ static void warn_of_extent(void *user, const char *text)
 {
     const struct tact_session *s = user;
     struct tact_error at = {.line = 0};
-    char all[1024];
+    char full_text[1024];
     tact_session_set_error_location(s, s->shape_in_preparation, &at);
     tact_error_set(&at, 0, "a shape of %s: %s", tact_session_owner_name(s, s->shape_in_preparation),
                    text);
-    tact_error_format(&at, all, sizeof all);
-    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", all);
+    tact_error_format(&at, full_text, sizeof full_text);
+    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", full_text);
 }
 
-void tact_session_use_extents(struct tact_session *s)
+void tact_session_open_extent_store(struct tact_session *s)
 {
     s->extents = (struct tact_extent_store){TACT_ABI(struct tact_extent_store), s,
                                             load_cached_extent, save_cached_extent, warn_of_extent};

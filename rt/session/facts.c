@@ -32,18 +32,18 @@ static void read_cpu_model(char *out, size_t size)
 static void find_library_of_symbol(const char *symbol, char *out, size_t size)
 {
     Dl_info info;
-    char real[4096];
+    char resolved_path[4096];
     void *at = dlsym(RTLD_DEFAULT, symbol);
     snprintf(out, size, "unknown");
     if (at && dladdr(at, &info) && info.dli_fname) {
-        const char *path = realpath(info.dli_fname, real);
+        const char *path = realpath(info.dli_fname, resolved_path);
         snprintf(out, size, "%s", path ? path : info.dli_fname);
     }
 }
 
 /* Searches the build id of the object that contains this function. */
 struct build_id {
-    uintptr_t inside;
+    uintptr_t address_in_library;
     char *out;
     size_t size;
 };
@@ -56,41 +56,43 @@ static void print_build_id(const struct build_id *id, const unsigned char *bytes
 }
 
 /* Notes: three words, then a name and a content, each padded to words. */
-static void find_build_id_in_notes(const struct build_id *id, const char *at, size_t left)
+static void find_build_id_in_notes(const struct build_id *id, const char *at,
+                                   size_t remaining_bytes)
 {
     ElfW(Nhdr) note;
-    while (left >= sizeof note) {
+    while (remaining_bytes >= sizeof note) {
         memcpy(&note, at, sizeof note);
         size_t name = (note.n_namesz + 3) & ~(size_t)3,
-               all = name + ((note.n_descsz + 3) & ~(size_t)3);
-        if (all > left - sizeof note) {
+               note_size = name + ((note.n_descsz + 3) & ~(size_t)3);
+        if (note_size > remaining_bytes - sizeof note) {
             return;
         }
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
             !memcmp(at + sizeof note, "GNU", 4)) {
             print_build_id(id, (const unsigned char *)at + sizeof note + name, note.n_descsz);
         }
-        at += sizeof note + all;
-        left -= sizeof note + all;
+        at += sizeof note + note_size;
+        remaining_bytes -= sizeof note + note_size;
     }
 }
 
 static int find_build_id_of_library(struct dl_phdr_info *info, size_t size, void *user)
 {
     const struct build_id *id = user;
-    int here = 0;
+    int is_searched_library = 0;
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        here |= p->p_type == PT_LOAD && id->inside - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+        is_searched_library |= p->p_type == PT_LOAD &&
+                               id->address_in_library - info->dlpi_addr - p->p_vaddr < p->p_memsz;
     }
-    for (int i = 0; here && i < info->dlpi_phnum; i++) {
+    for (int i = 0; is_searched_library && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_NOTE) {
             find_build_id_in_notes(id, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
         }
     }
-    return here;
+    return is_searched_library;
 }
 
 int tact_results_version(void)

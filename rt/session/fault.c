@@ -6,8 +6,8 @@
 
 static void append_fault_text(struct tact_session_fault *f, const char *text, size_t *used)
 {
-    size_t left = sizeof f->text - 1 - *used, n = strlen(text);
-    n = n < left ? n : left;
+    size_t remaining_size = sizeof f->text - 1 - *used, n = strlen(text);
+    n = n < remaining_size ? n : remaining_size;
     memcpy(f->text + *used, text, n);
     *used += n;
     f->text[*used] = '\0';
@@ -51,7 +51,8 @@ static void describe_world_fault(struct tact_session *s, const struct tact_world
         tact_session_describe_fault(s, tick, "body ", s->bodies[f->index].name, f->what);
         break;
     case TACT_WORLD_JOINT:
-        tact_session_describe_fault(s, tick, "joint ", s->hands[f->index].names[f->link], f->what);
+        tact_session_describe_fault(s, tick, "joint ", s->hands[f->index].joint_names[f->link],
+                                    f->what);
         break;
     }
 }
@@ -59,8 +60,8 @@ static void describe_world_fault(struct tact_session *s, const struct tact_world
 void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
 {
     struct tact_world_fault fault;
-    int bad = tact_world_check(s->world, s->scene->max_speed, &fault);
-    if (bad) {
+    int has_bad_state = tact_world_check(s->world, s->scene->max_speed, &fault);
+    if (has_bad_state) {
         describe_world_fault(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
@@ -72,7 +73,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
                                     "its mass matrix cannot be factored");
     }
     s->report.solve_failures += rc != 0;
-    if (bad || rc) {
+    if (has_bad_state || rc) {
         tact_session_raise_fault(s, NAN, tick);
     }
 }
@@ -91,7 +92,7 @@ void tact_session_check_record(struct tact_session *s, uint64_t tick)
 void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
-        if (!isfinite(s->wanted[i])) {
+        if (!isfinite(s->requested_outputs[i])) {
             s->has_fault_cause_now = 1;
             tact_session_describe_fault(s, tick, "output ", s->scene->outputs[i].to,
                                         "its value before the limits is not finite");

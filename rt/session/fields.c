@@ -26,9 +26,10 @@ enum {
 static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field_kind kind,
                            const char *name, const char *suffix, const char *unit, int count)
 {
-    char full[TACT_FIELD_NAME * 4];
-    snprintf(full, sizeof full, "%s%s", name, suffix);
-    long offset = count > 0 ? tact_layout_add(&s->layout, kind, full, unit, (uint32_t)count) : 0;
+    char full_name[TACT_FIELD_NAME * 4];
+    snprintf(full_name, sizeof full_name, "%s%s", name, suffix);
+    long offset =
+        count > 0 ? tact_layout_add(&s->layout, kind, full_name, unit, (uint32_t)count) : 0;
     *at = offset > 0 ? (uint32_t)offset : 0;
     return offset < 0 ? (int)offset : 0;
 }
@@ -62,7 +63,7 @@ static int add_sensor_fields(struct tact_session *s)
         struct session_input *in = &s->inputs[i];
         if (in->has_measured_joint_state) {
             rc = add_named_field(s, &in->field, TACT_FIELD_OUTPUT,
-                                 s->hands[in->hand].names[in->link], "_measured",
+                                 s->hands[in->hand].joint_names[in->link], "_measured",
                                  "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
         }
     }
@@ -81,8 +82,8 @@ static int add_coupling_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->coupling_count; i++) {
         struct session_coupling *c = &s->couplings[i];
-        rc = add_named_field(s, &c->field, TACT_FIELD_OUTPUT, s->hands[c->hand].names[c->link],
-                             "_coupling",
+        rc = add_named_field(s, &c->field, TACT_FIELD_OUTPUT,
+                             s->hands[c->hand].joint_names[c->link], "_coupling",
                              "target, sum of inputs rad or m; its rate rad/s or m/s; offset rad or "
                              "m; ticks until then, 0: disengaged; force on the person N m or N; "
                              "energy absorbed, least of it, since the hand touched nothing J; "
@@ -93,7 +94,7 @@ static int add_coupling_fields(struct tact_session *s)
         struct session_coupling *c = &s->couplings[i];
         rc = has_coupling_port_field(s, c)
                  ? add_named_field(s, &c->port.delay.field, TACT_FIELD_OUTPUT,
-                                   s->hands[c->hand].names[c->link], "_port",
+                                   s->hands[c->hand].joint_names[c->link], "_port",
                                    "ticks since the hand touched, at most one more than the forces "
                                    "that follow; these, on the person, sent before the last tick, "
                                    "newest first, up to the one that acts N m or N",
@@ -108,8 +109,8 @@ static int add_admittance_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->admittance_count && !s->precedes_results_37; i++) {
         struct session_admittance *a = &s->admittances[i];
-        rc = add_named_field(s, &a->field, TACT_FIELD_OUTPUT, s->hands[a->hand].names[a->link],
-                             "_admittance",
+        rc = add_named_field(s, &a->field, TACT_FIELD_OUTPUT,
+                             s->hands[a->hand].joint_names[a->link], "_admittance",
                              "force of the person N m or N; ticks until its last value, until now; "
                              "rate sent rad/s or m/s; energy absorbed, least of it J; ticks held, "
                              "missing so far",
@@ -122,7 +123,7 @@ static int add_position_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->positions->count; i++) {
-        struct session_position *p = &s->positions->one[i];
+        struct session_position *p = &s->positions->position[i];
         char name[TACT_FIELD_NAME];
         /* long names are cut, so that the suffix is whole */
         snprintf(name, sizeof name, "%.24s_%.24s", s->scene->devices[p->device].name,
@@ -160,8 +161,8 @@ static int add_remote_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
-        rc = add_named_field(s, &r->field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link],
-                             "_remote",
+        rc = add_named_field(s, &r->field, TACT_FIELD_OUTPUT,
+                             s->hands[r->hand].joint_names[r->link], "_remote",
                              "end of the line rad or m; target rate, correction rad/s or m/s; "
                              "force N m or N; waves used, sent sqrt(W); offset, other position rad "
                              "or m; ticks engaged; met; latched; share; tank, work J; wait s; "
@@ -169,7 +170,7 @@ static int add_remote_fields(struct tact_session *s)
                              (int)remote_state_number_count(s));
         if (!rc && r->mode == REMOTE_MODEL) {
             rc = add_named_field(
-                s, &r->wall_model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link],
+                s, &r->wall_model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].joint_names[r->link],
                 "_wall",
                 "found: place m, stiffness N/m, sign of the force; place, force, both of the last "
                 "sample, sums dq^2, dq dF, touching; felt: place, stiffness, late force, joint, "
@@ -186,7 +187,7 @@ static int add_grip_fields(struct tact_session *s)
     for (int i = 0; !rc && i < s->grip_count; i++) {
         struct session_grip *g = &s->grips[i];
         rc = add_named_field(s, &g->field, TACT_FIELD_OUTPUT,
-                             s->hands[g->def->hand].names[g->def->link[0]], "_grip",
+                             s->hands[g->def->hand].joint_names[g->def->link[0]], "_grip",
                              "push, force of the drives N; ticks short of the command; points (3, "
                              "3) m, frames of the links; targets without the push rad or m",
                              GRIP_STATE_NUMBERS + g->joints);
@@ -202,10 +203,10 @@ static int add_hold_fields(struct tact_session *s)
         const char *hand = s->scene->hands[s->holds[i].hand].name;
         char name[TACT_FIELD_NAME];
         /* long names are cut, so that the suffix is whole */
-        const int most = strlen(body) + strlen(hand) + sizeof "__hold" > TACT_FIELD_NAME
-                             ? (int)(TACT_FIELD_NAME - sizeof "__hold") / 2
-                             : TACT_FIELD_NAME;
-        snprintf(name, sizeof name, "%.*s_%.*s", most, body, most, hand);
+        const int max_name_length = strlen(body) + strlen(hand) + sizeof "__hold" > TACT_FIELD_NAME
+                                        ? (int)(TACT_FIELD_NAME - sizeof "__hold") / 2
+                                        : TACT_FIELD_NAME;
+        snprintf(name, sizeof name, "%.*s_%.*s", max_name_length, body, max_name_length, hand);
         rc = add_named_field(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
                              "grip force, load force N; slip m, turn rad so far",
                              SESSION_HOLD_NUMBERS);
@@ -297,8 +298,8 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     rc = rc ? rc : add_constraint_fields(s);
     rc = rc ? rc : add_motion_fields(s, log);
     rc = rc ? rc
-            : add_named_field(s, &s->wanted_outputs_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
-                              "channel units, before the safety chain", s->output_count);
+            : add_named_field(s, &s->requested_outputs_field, TACT_FIELD_OUTPUT, "outputs",
+                              "_wanted", "channel units, before the safety chain", s->output_count);
     rc = rc ? rc
             : add_named_field(s, &s->sent_outputs_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
                               "channel units, after the safety chain", s->output_count);
@@ -431,7 +432,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
                sizeof s->admittances[i].state);
     }
     for (int i = 0; i < s->positions->count; i++) {
-        const struct session_position *p = &s->positions->one[i];
+        const struct session_position *p = &s->positions->position[i];
         memcpy(v + p->field, &p->state, sizeof p->state);
     }
     for (int i = 0; i < s->tool_count; i++) {
@@ -452,8 +453,9 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     tact_session_fill_contacts(s, v);
     fill_constraint_fields(s, v);
     fill_motion_fields(s, v);
-    memcpy(v + s->wanted_outputs_field, s->wanted, sizeof *v * (size_t)s->output_count);
-    memcpy(v + s->sent_outputs_field, s->sent, sizeof *v * (size_t)s->output_count);
+    memcpy(v + s->requested_outputs_field, s->requested_outputs,
+           sizeof *v * (size_t)s->output_count);
+    memcpy(v + s->sent_outputs_field, s->sent_outputs, sizeof *v * (size_t)s->output_count);
     for (int i = 0; i < s->output_count; i++) {
         v[s->output_gate_field + (uint32_t)i] = s->outputs[i].gate;
     }
@@ -462,7 +464,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     v[s->solver_field + 1] = s->solve_stats.iterations;
     v[s->solver_field + 2] = s->solve_stats.residual;
     v[s->solver_field + 3] = s->solve_stats.update;
-    v[s->solver_field + 4] = s->deadman;
+    v[s->solver_field + 4] = s->is_deadman_held;
     for (int i = 0; s->counts_field && i < TACT_SOLVE_COUNTS; i++) {
         v[s->counts_field + (uint32_t)i] = s->solve_stats.counts[i];
     }
@@ -532,7 +534,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
                sizeof s->admittances[i].state);
     }
     for (int i = 0; i < s->positions->count; i++) {
-        struct session_position *p = &s->positions->one[i];
+        struct session_position *p = &s->positions->position[i];
         memcpy(&p->state, v + p->field, sizeof p->state);
     }
     for (int i = 0; i < s->tool_count; i++) {

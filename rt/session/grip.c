@@ -82,7 +82,7 @@ static int finger_index_of_joint(const struct session_grip *g, int k)
 
 void tact_session_remove_grip_force(struct tact_session *s)
 {
-    for (int i = 0; i < s->grip_count && s->deadman; i++) {
+    for (int i = 0; i < s->grip_count && s->is_deadman_held; i++) {
         struct session_grip *g = &s->grips[i];
         double *target = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).target;
         for (int k = 0; k < g->joints; k++) {
@@ -161,13 +161,14 @@ static double compute_mean_grip_force(const struct session_grip *g, double drive
 {
     double mean = 0.0;
     for (int k = 0; k < 2; k++) {
-        double force[3], moved[3], movable[3];
+        double force[3], displacement_by_unit_force[3], force_borne_by_drives[3];
         solve_compliance_matrix(g->compliance[k], drive_displacement[k], force);
-        tact_m3_mul_v3(moved, g->compliance[k], g->normal);
-        solve_compliance_matrix(g->compliance[k], moved, movable);
-        const double share = tact_v3_dot(movable, g->normal);
+        tact_m3_mul_v3(displacement_by_unit_force, g->compliance[k], g->normal);
+        solve_compliance_matrix(g->compliance[k], displacement_by_unit_force,
+                                force_borne_by_drives);
+        const double fraction_borne_by_drives = tact_v3_dot(force_borne_by_drives, g->normal);
         mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) /
-                fmax(share, MIN_DRIVE_FORCE_FRACTION);
+                fmax(fraction_borne_by_drives, MIN_DRIVE_FORCE_FRACTION);
     }
     return mean;
 }
@@ -184,21 +185,25 @@ static double read_commanded_force(const struct tact_session *s, const struct se
 static void update_added_grip_force(struct tact_session *s, struct session_grip *g)
 {
     const double *q = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).q;
-    double drive_displacement[2][3] = {{0.0}}, moved[3], most = 0.0;
+    double drive_displacement[2][3] = {{0.0}}, displacement_by_unit_force[3],
+           max_force_change = 0.0;
     for (int k = 0; k < g->joints; k++) {
         tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
                      g->state.target[k] - q[g->def->joint[k]], g->rows[k]);
     }
     for (int k = 0; k < 2; k++) {
-        tact_m3_mul_v3(moved, g->compliance[k], g->normal);
-        most += tact_v3_dot(moved, g->normal);
+        tact_m3_mul_v3(displacement_by_unit_force, g->compliance[k], g->normal);
+        max_force_change += tact_v3_dot(displacement_by_unit_force, g->normal);
     }
-    most = s->period * g->def->speed /
-           most; /* infinite where the fingers cannot close: no force is added then */
-    const double wanted =
+    max_force_change =
+        s->period * g->def->speed /
+        max_force_change; /* infinite where the fingers cannot close: no force is added then */
+    const double missing_force =
         g->commanded > 0.0 ? g->commanded - compute_mean_grip_force(g, drive_displacement) : 0.0;
-    const double change = fmin(fmax(wanted - g->state.push, -most), most);
-    g->state.push += isfinite(most) && isfinite(change) ? change : 0.0;
+    const double force_change =
+        fmin(fmax(missing_force - g->state.added_force, -max_force_change), max_force_change);
+    g->state.added_force +=
+        isfinite(max_force_change) && isfinite(force_change) ? force_change : 0.0;
 }
 
 /* In a replay of a session with a controller, the targets of the log have the push in them. */
@@ -221,7 +226,7 @@ static void apply_grip(struct tact_session *s, struct session_grip *g)
     const double command = read_commanded_force(s, g);
     const int has_grip_line = update_grip_kinematics(s, g);
     g->commanded = 0.0;
-    if (!s->deadman) {
+    if (!s->is_deadman_held) {
         return;
     }
     store_targets_without_grip(s, g, target);
@@ -232,9 +237,10 @@ static void apply_grip(struct tact_session *s, struct session_grip *g)
     for (int k = 0; k < g->joints; k++) {
         const uint32_t joint = g->def->joint[k];
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness,
-                     toward = finger_index_of_joint(g, k) ? -g->state.push : g->state.push;
+                     signed_force =
+                         finger_index_of_joint(g, k) ? -g->state.added_force : g->state.added_force;
         target[joint] =
-            g->state.target[k] + toward * tact_v3_dot(g->rows[k], g->normal) / stiffness;
+            g->state.target[k] + signed_force * tact_v3_dot(g->rows[k], g->normal) / stiffness;
     }
 }
 

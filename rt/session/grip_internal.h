@@ -12,7 +12,7 @@ struct session_grip {
     int device, channel;
     int joints; /* number of joints that the grip commands */
     struct session_grip_state {
-        double push;          /* force that the grip adds to that of the drive targets [N] */
+        double added_force;   /* force that the grip adds to that of the drive targets [N] */
         double force;         /* mean grip force that the drives exert, after their limits [N] */
         double limited_ticks; /* ticks so far in which a limit prevented the commanded force */
         double point[2][3];   /* finger contact points, in the frames of the links [m] */

@@ -68,10 +68,10 @@ static void add_hold_contact(struct tact_session *s, struct session_hold *hold,
 {
     const struct tact_body *body = tact_world_body(s->world, hold->body);
     const double *n = c->patch.frame;
-    double twist[6] = {0.0}, arm[3], velocity[3], turn[3];
-    hold->now.touching = 1;
-    hold->now.normal += c->impulse[0] / s->period;
-    hold->now.friction += tact_hypot(c->impulse[1], c->impulse[2]) / s->period;
+    double twist[6] = {0.0}, arm[3], velocity[3], relative_angular_velocity[3];
+    hold->tick_sums.touching = 1;
+    hold->tick_sums.normal += c->impulse[0] / s->period;
+    hold->tick_sums.friction += tact_hypot(c->impulse[1], c->impulse[2]) / s->period;
     if (!(c->limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN))) {
         return;
     }
@@ -82,11 +82,12 @@ static void add_hold_contact(struct tact_session *s, struct session_hold *hold,
     tact_v3_cross(velocity, body->twist + 3, arm);
     tact_v3_add(velocity, velocity, body->twist);
     tact_v3_sub(velocity, velocity, twist);
-    tact_v3_sub(turn, body->twist + 3, twist + 3);
+    tact_v3_sub(relative_angular_velocity, body->twist + 3, twist + 3);
     tact_v3_axpy(velocity, -tact_v3_dot(velocity, n), n);
-    hold->now.sliding = 1;
-    hold->now.slip = fmax(hold->now.slip, s->period * tact_v3_norm(velocity));
-    hold->now.turn = fmax(hold->now.turn, s->period * fabs(tact_v3_dot(turn, n)));
+    hold->tick_sums.sliding = 1;
+    hold->tick_sums.slip = fmax(hold->tick_sums.slip, s->period * tact_v3_norm(velocity));
+    hold->tick_sums.turn =
+        fmax(hold->tick_sums.turn, s->period * fabs(tact_v3_dot(relative_angular_velocity, n)));
 }
 
 static void sum_hold_contacts(struct tact_session *s)
@@ -94,7 +95,7 @@ static void sum_hold_contacts(struct tact_session *s)
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < s->hold_count; i++) {
-        s->holds[i].now = (struct session_hold_tick_sums){.touching = 0};
+        s->holds[i].tick_sums = (struct session_hold_tick_sums){.touching = 0};
     }
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
@@ -115,7 +116,7 @@ static void sum_hold_contacts(struct tact_session *s)
 static void update_slip_episode(struct session_hold *hold, uint64_t tick,
                                 uint64_t ticks_to_end_episode)
 {
-    const struct session_hold_tick_sums *now = &hold->now;
+    const struct session_hold_tick_sums *now = &hold->tick_sums;
     if (now->sliding) {
         if (!hold->slides) {
             hold->slides = 1;
@@ -143,11 +144,11 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
     sum_hold_contacts(s);
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
-        if (hold->now.touching && !hold->touches) {
+        if (hold->tick_sums.touching && !hold->touches) {
             add_event(hold, SESSION_HOLD_TOUCH, tick);
             hold->touches = 1;
         }
-        hold->last_touch_tick = hold->now.touching ? tick : hold->last_touch_tick;
+        hold->last_touch_tick = hold->tick_sums.touching ? tick : hold->last_touch_tick;
         update_slip_episode(hold, tick, ticks_to_end_episode);
         if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_episode) {
             add_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1);
@@ -164,17 +165,17 @@ const char *tact_session_hold_event_name(enum session_hold_event_kind kind)
 
 /* "ruler in pinch", without snprintf(), which may lock. */
 static void write_hold_text(const struct tact_session *s, const struct session_hold *hold,
-                            const char *more, char out[TACT_RECORDER_EVENT_TEXT])
+                            const char *text_after_names, char out[TACT_RECORDER_EVENT_TEXT])
 {
     const char *const words[] = {s->bodies[hold->body].name, " in ",
-                                 s->scene->hands[hold->hand].name, more};
-    size_t used = 0;
+                                 s->scene->hands[hold->hand].name, text_after_names};
+    size_t text_length = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strnlen(words[i], MAX_EVENT_NAME_LENGTH - 1);
-        memcpy(out + used, words[i], length);
-        used += length;
+        memcpy(out + text_length, words[i], length);
+        text_length += length;
     }
-    out[used] = '\0';
+    out[text_length] = '\0';
 }
 
 /* Logs the next event of a hold. Returns 0 where there is none, or no room for it yet. */
@@ -213,8 +214,8 @@ void tact_session_fill_holds(const struct tact_session *s, double *values)
 {
     for (int i = 0; i < s->hold_count; i++) {
         const struct session_hold *hold = &s->holds[i];
-        const double numbers[SESSION_HOLD_NUMBERS] = {hold->now.normal, hold->now.friction,
-                                                      hold->slip, hold->turn};
+        const double numbers[SESSION_HOLD_NUMBERS] = {
+            hold->tick_sums.normal, hold->tick_sums.friction, hold->slip, hold->turn};
         if (hold->field) {
             memcpy(values + hold->field, numbers, sizeof numbers);
         }
@@ -247,8 +248,8 @@ struct tact_session_hold tact_session_hold(const struct tact_session *session, i
     return (struct tact_session_hold){.body = session->bodies[hold->body].name,
                                       .hand = session->scene->hands[hold->hand].name,
                                       .touching = hold->touches,
-                                      .grip_force = hold->now.normal,
-                                      .load_force = hold->now.friction,
+                                      .grip_force = hold->tick_sums.normal,
+                                      .load_force = hold->tick_sums.friction,
                                       .slip = hold->slip,
                                       .turn = hold->turn,
                                       .touches = hold->count[SESSION_HOLD_TOUCH],

@@ -25,7 +25,7 @@ struct session_hold {
         int touching, sliding;
         double normal, friction; /* sums of the magnitudes of the contact forces [N] */
         double slip, turn;       /* largest [m], [rad] */
-    } now;
+    } tick_sums;
     int touches;          /* 1: the last touch event was not followed by a release */
     int slides;           /* 1: the body is sliding in the hand */
     int is_slip_reported; /* 1: the present sliding was reported as a slip event */

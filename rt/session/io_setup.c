@@ -25,29 +25,30 @@ static void set_error_key_of_device(const struct tact_session *s, uint32_t index
 static const struct tact_device_type *find_device_type(const struct tact_session *s, uint32_t index,
                                                        struct tact_error *err)
 {
-    const char *wanted = s->scene->devices[index].type;
+    const char *wanted_type = s->scene->devices[index].type;
     const struct tact_device_type *type = NULL;
-    char known[256] = "";
+    char known_types[256] = "";
     for (size_t i = 0; i < s->options.type_count; i++) {
-        const struct tact_device_type *one = s->options.types[i];
-        size_t used = strlen(known);
-        if (one && tact_abi_check(&one->abi, sizeof *one)) {
+        const struct tact_device_type *candidate = s->options.types[i];
+        size_t used = strlen(known_types);
+        if (candidate && tact_abi_check(&candidate->abi, sizeof *candidate)) {
             tact_error_set(err, -EINVAL,
                            "device type %zu of the program was compiled for another ABI version",
                            i);
             return NULL;
         }
-        if (!one || !one->name || !one->open) {
+        if (!candidate || !candidate->name || !candidate->open) {
             tact_error_set(err, -EINVAL, "device type %zu of the program has no %s", i,
-                           one && one->name ? "open" : "name");
+                           candidate && candidate->name ? "open" : "name");
             return NULL;
         }
-        type = strcmp(one->name, wanted) ? type : one;
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", one->name);
+        type = strcmp(candidate->name, wanted_type) ? type : candidate;
+        snprintf(known_types + used, sizeof known_types - used, "%s%s", i ? ", " : "",
+                 candidate->name);
     }
     if (!type) {
         set_error_key_of_device(s, index, ".type", err);
-        tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", wanted, known);
+        tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", wanted_type, known_types);
     }
     return type;
 }
@@ -156,15 +157,15 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
                 return 0;
             }
         }
-        char known[256] = "";
-        for (int k = 0; k < count && strlen(known) < sizeof known - 60; k++) {
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "",
+        char known_channels[256] = "";
+        for (int k = 0; k < count && strlen(known_channels) < sizeof known_channels - 60; k++) {
+            size_t used = strlen(known_channels);
+            snprintf(known_channels + used, sizeof known_channels - used, "%s%s", k ? ", " : "",
                      output ? info->output[k].name : info->input[k].name);
         }
         tact_scene_where(s->scene, key, err);
         return tact_error_set(err, -EINVAL, "device \"%s\" has no %s channel \"%s\"; it has: %s",
-                              name, output ? "output" : "input", dot + 1, known);
+                              name, output ? "output" : "input", dot + 1, known_channels);
     }
     tact_scene_where(s->scene, key, err);
     return tact_error_set(err, -EINVAL, "expected a name \"device.channel\", found \"%s\"", path);
@@ -175,7 +176,7 @@ static int find_joint_of_key(struct tact_session *s, const char *path, const cha
 {
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
-            if (!strcmp(path, s->hands[i].names[k])) {
+            if (!strcmp(path, s->hands[i].joint_names[k])) {
                 *hand = (int)i;
                 *link = (int)k;
                 return 0;
@@ -238,12 +239,12 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
     }
     owner->kind = TACT_OWNER_HAND;
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
-        if (s->hands[i].of_base && !strcmp(path, s->hands[i].base)) {
+        if (s->hands[i].base_coordinate_count && !strcmp(path, s->hands[i].base_name)) {
             owner->index = (int)i;
-            owner->link = s->hands[i].of_base - 1;
+            owner->link = s->hands[i].base_coordinate_count - 1;
             return 0;
         }
-        if (s->scene->hands[i].base && !strcmp(path, s->hands[i].base)) {
+        if (s->scene->hands[i].base && !strcmp(path, s->hands[i].base_name)) {
             *owner = tact_session_body_owner(s->scene, path);
             return 0;
         }
@@ -254,7 +255,8 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
 /* Finds why an output cannot be a component of its vector: returns the key of the output that is
  * wrong, and the output of the same vector that it contradicts; "from" where there are too many
  * components; NULL: none. */
-static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t i, uint32_t *other)
+static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t i,
+                                        uint32_t *conflicting_output)
 {
     const struct tact_scene_output *def = &scene->outputs[i];
     const int group = tact_scene_output_group(scene, i);
@@ -265,7 +267,7 @@ static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t
         if (tact_scene_output_group(scene, k) != group) {
             continue;
         }
-        *other = k;
+        *conflicting_output = k;
         key = ++components > TACT_SAFETY_GROUP                  ? "from"
               : def->limit != earlier_output->limit             ? "limit"
               : def->rate != earlier_output->rate               ? "rate"
@@ -279,8 +281,8 @@ static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t
 int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err)
 {
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
-        uint32_t other = 0;
-        const char *key = find_vector_conflict(scene, i, &other);
+        uint32_t conflicting_output = 0;
+        const char *key = find_vector_conflict(scene, i, &conflicting_output);
         if (key) {
             char path[48];
             snprintf(path, sizeof path, "outputs[%u].%s", i, key);
@@ -293,7 +295,7 @@ int tact_session_check_output_vectors(const struct tact_scene *scene, struct tac
                        : tact_error_set(err, -EINVAL,
                                         "this value differs from that of outputs[%u]: both are "
                                         "components of one vector, which is limited by its length",
-                                        other);
+                                        conflicting_output);
         }
     }
     return 0;
@@ -306,8 +308,8 @@ static void ungroup_conflicting_outputs(const struct tact_scene *scene,
 {
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         const int group = tact_scene_output_group(scene, i);
-        uint32_t other;
-        if (!find_vector_conflict(scene, i, &other)) {
+        uint32_t conflicting_output;
+        if (!find_vector_conflict(scene, i, &conflicting_output)) {
             continue;
         }
         for (uint32_t k = 0; k < scene->outputs_count; k++) {

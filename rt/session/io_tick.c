@@ -16,7 +16,7 @@ static int is_device_lost_or_stale(const struct tact_device_input *in)
 
 /* 1 where the deadman is pressed or none is required; 0 if its device is lost or its values are
  * old. */
-static int is_session_deadman_held(const struct tact_session *s)
+static int is_deadman_held_now(const struct tact_session *s)
 {
     if (s->deadman_device < 0) {
         return 1;
@@ -36,14 +36,14 @@ double tact_session_input_value(const struct tact_session *s, const struct sessi
 
 static int is_target_input(const struct session_input *in)
 {
-    return !in->has_measured_joint_state && !in->moves;
+    return !in->has_measured_joint_state && !in->admittance;
 }
 
 /* Joint targets from the devices. They are unchanged while the deadman is released, or a device
  * returns numbers that are not finite; returns 1 where they are set. */
 static int map_inputs_to_targets(struct tact_session *s)
 {
-    if (!s->deadman) {
+    if (!s->is_deadman_held) {
         return 0;
     }
     for (int i = 0; i < s->input_count; i++) {
@@ -73,12 +73,12 @@ void tact_session_clamp_targets(struct tact_session *s)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &s->scene->hands[i];
         double *target = tact_hand_state(tact_world_hand(s->world, (int)i)).target;
-        for (uint32_t k = 0; s->hands[i].clamped && k < hand->links_count; k++) {
+        for (uint32_t k = 0; s->hands[i].clamped_tick_counts && k < hand->links_count; k++) {
             const struct tact_scene_joint *joint = &hand->links[k].joint;
             if (joint->target_lower < joint->target_upper) {
-                const double wanted = target[k];
-                target[k] = fmin(fmax(wanted, joint->target_lower), joint->target_upper);
-                s->hands[i].clamped[k] += target[k] != wanted;
+                const double unclamped_target = target[k];
+                target[k] = fmin(fmax(unclamped_target, joint->target_lower), joint->target_upper);
+                s->hands[i].clamped_tick_counts[k] += target[k] != unclamped_target;
             }
         }
     }
@@ -128,13 +128,13 @@ static void load_joint_states(struct tact_session *s, uint64_t tick)
 
 void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
-    s->deadman = is_session_deadman_held(s);
+    s->is_deadman_held = is_deadman_held_now(s);
     load_joint_states(s, tick);
     tact_session_remove_grip_force(s);
-    const int mapped = map_inputs_to_targets(s);
-    tact_session_apply_force_inputs(s, tick, mapped);
-    tact_session_follow_tools(s, tick, mapped);
-    tact_session_set_coupled_targets(s, tick, mapped);
+    const int are_inputs_valid = map_inputs_to_targets(s);
+    tact_session_apply_force_inputs(s, tick, are_inputs_valid);
+    tact_session_set_tool_targets(s, tick, are_inputs_valid);
+    tact_session_set_coupled_targets(s, tick, are_inputs_valid);
 }
 
 static int is_output_device_lost(const struct tact_session *s, const struct session_output *out)
@@ -168,10 +168,10 @@ static void sum_contact_wrenches(const struct tact_session *s, struct tact_owner
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const int shapes[2] = {c->a, c->b};
         for (int k = 0; c->touching && k < 2; k++) {
-            struct tact_owner other = tact_world_owner(s->world, shapes[k]);
+            struct tact_owner other_owner = tact_world_owner(s->world, shapes[k]);
             double arm[3], moment[3];
-            if (other.kind != owner.kind || other.index != owner.index ||
-                (owner.kind == TACT_OWNER_HAND && other.link != owner.link)) {
+            if (other_owner.kind != owner.kind || other_owner.index != owner.index ||
+                (owner.kind == TACT_OWNER_HAND && other_owner.link != owner.link)) {
                 continue;
             }
             double sign = k ? -1.0 : 1.0;
@@ -217,7 +217,7 @@ static int may_arm_outputs(const struct tact_session *s)
     for (int i = 0; i < s->device_count; i++) {
         lost += s->devices[i].input.state == TACT_DEVICE_LOST;
     }
-    return s->deadman && (lost == 0 || s->safety.state == TACT_SAFETY_ARMED);
+    return s->is_deadman_held && (lost == 0 || s->safety.state == TACT_SAFETY_ARMED);
 }
 
 /* Resets the outputs of a lost device, so that they begin at 0 when it returns, at any rate limit.
@@ -227,15 +227,15 @@ static void release_lost_outputs(struct tact_session *s)
     for (int i = 0; i < s->output_count; i++) {
         if (is_output_device_lost(s, &s->outputs[i])) {
             tact_safety_release(&s->safety, i);
-            s->sent[i] = 0.0;
+            s->sent_outputs[i] = 0.0;
         }
     }
 }
 
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    tact_session_send_remotes(s);
-    tact_session_render_forces(s);
+    tact_session_send_to_other_sites(s);
+    tact_session_compute_person_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
         out->gate = update_output_gain(s, out);
@@ -243,19 +243,19 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
             continue;
         }
         const double force = out->tool   ? -tact_session_tool_force(out)
-                             : out->port ? -out->port->wanted
+                             : out->port ? -out->port->requested_force
                                          : compute_output_value(s, out);
-        s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
+        s->requested_outputs[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
-    tact_session_want_positions(s, tick);
+    tact_session_request_position_displacements(s, tick);
     if (!s->precedes_results_37) { /* the loss of a device is no trip of the rate limit */
         release_lost_outputs(s);
     }
-    tact_safety_step(&s->safety, s->wanted, may_arm_outputs(s), tick, s->sent);
+    tact_safety_step(&s->safety, s->requested_outputs, may_arm_outputs(s), tick, s->sent_outputs);
     if (s->precedes_results_37 && !s->precedes_results_36) {
         release_lost_outputs(s);
     }
-    tact_session_place_positions(s);
+    tact_session_send_limited_positions(s);
     for (int i = 0; i < s->coupling_count; i++) {
         s->couplings[i].state.force = 0.0;
     }
@@ -265,10 +265,10 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
             continue;
         }
         const int lost = is_output_device_lost(s, out);
-        const double sent = lost ? 0.0 : s->sent[i];
+        const double sent = lost ? 0.0 : s->sent_outputs[i];
         s->devices[out->device].output[out->channel] = sent;
         if (out->tool) {
-            tact_session_note_sent_tool_force(out, sent);
+            tact_session_store_sent_tool_force(out, sent);
         } else if (out->port) {
             out->port->state.force -= sent / out->gain;
         } else if (out->admittance) {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include "rt/session/session_internal.h"
 
-struct place {
+struct log_location {
     const char *directory; /* directory of the scene */
     struct stat log;
 };
@@ -13,13 +13,13 @@ struct place {
 /* Path of a file that a scene in that directory names. */
 static bool resolve_log_path(const char *directory, const char *file, char *path, size_t size)
 {
-    bool beside = directory && *directory && file && file[0] != '/';
+    bool is_relative_to_directory = directory && *directory && file && file[0] != '/';
     return file && *file &&
-           (size_t)snprintf(path, size, "%s%s%s", beside ? directory : "", beside ? "/" : "",
-                            file) < size;
+           (size_t)snprintf(path, size, "%s%s%s", is_relative_to_directory ? directory : "",
+                            is_relative_to_directory ? "/" : "", file) < size;
 }
 
-static bool is_same_file(const struct place *at, const char *directory, const char *file)
+static bool is_same_file(const struct log_location *at, const char *directory, const char *file)
 {
     char path[4096];
     struct stat status;
@@ -30,8 +30,8 @@ static bool is_same_file(const struct place *at, const char *directory, const ch
            status.st_dev == at->log.st_dev;
 }
 
-static bool is_file_named_by_shapes(const struct place *at, const struct tact_scene_shape *shapes,
-                                    uint32_t count)
+static bool is_file_named_by_shapes(const struct log_location *at,
+                                    const struct tact_scene_shape *shapes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (is_same_file(at, at->directory, shapes[i].file)) {
@@ -42,7 +42,8 @@ static bool is_file_named_by_shapes(const struct place *at, const struct tact_sc
 }
 
 /* Any setting may name a file: a recording, a trajectory, a calibration of a sensor. */
-static bool is_file_named_by_device(const struct place *at, const struct tact_scene_device *device)
+static bool is_file_named_by_device(const struct log_location *at,
+                                    const struct tact_scene_device *device)
 {
     for (uint32_t i = 0; i < device->settings_count; i++) {
         if (is_same_file(at, at->directory, device->settings[i].text)) {
@@ -53,7 +54,7 @@ static bool is_file_named_by_device(const struct place *at, const struct tact_sc
 }
 
 /* The file of a hand, and the meshes of which it has shapes or masses. */
-static bool is_file_named_by_hand(const struct place *at, const struct tact_scene_hand *hand)
+static bool is_file_named_by_hand(const struct log_location *at, const struct tact_scene_hand *hand)
 {
     bool found = is_same_file(at, at->directory, hand->file);
     for (uint32_t i = 0; i < hand->links_count && !found; i++) {
@@ -65,7 +66,7 @@ static bool is_file_named_by_hand(const struct place *at, const struct tact_scen
     return found;
 }
 
-static bool is_file_named_by_scene(const struct place *at, const struct tact_scene *scene)
+static bool is_file_named_by_scene(const struct log_location *at, const struct tact_scene *scene)
 {
     bool found = is_same_file(at, NULL, scene->path);
     for (uint32_t i = 0; i < scene->bodies_count && !found; i++) {
@@ -82,7 +83,7 @@ static bool is_file_named_by_scene(const struct place *at, const struct tact_sce
 
 bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const char *folder)
 {
-    struct place at;
+    struct log_location at;
     if (!folder || stat(folder, &at.log)) {
         return false;
     }
@@ -108,7 +109,7 @@ bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const cha
 int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err)
 {
-    struct place at = {.directory = scene->directory};
+    struct log_location at = {.directory = scene->directory};
     if (!options->record) {
         return 0;
     }

@@ -38,11 +38,11 @@ static int find_other_shape_of_contact(const struct tact_contact *c, int shape, 
 static int is_inside_shape(const struct tact_session *s, int shape, const double point[3])
 {
     const struct tact_pose *pose = &tact_world_shape_poses(s->world)[shape];
-    double way[3], at[3], m[9];
-    tact_v3_sub(way, point, pose->position);
+    double from_shape_to_point[3], point_in_shape[3], m[9];
+    tact_v3_sub(from_shape_to_point, point, pose->position);
     tact_quat_to_m3(m, pose->quat_wxyz);
-    tact_m3_tmul_v3(at, m, way);
-    return tact_shape_contains(tact_world_shape(s->world, shape), at);
+    tact_m3_tmul_v3(point_in_shape, m, from_shape_to_point);
+    return tact_shape_contains(tact_world_shape(s->world, shape), point_in_shape);
 }
 
 /* Contacts of a shape with other bodies. */
@@ -63,9 +63,10 @@ static void list_opposing_contacts(const struct tact_session *s, const struct ta
     const int *near = tact_world_near(s->world, &count);
     list->count = 0;
     for (int i = 0; i < count && list->count < MAX_OPPOSING_CONTACTS; i++) {
-        const struct tact_contact *other = find_overlap_contact(s, near[i]);
+        const struct tact_contact *other_contact = find_overlap_contact(s, near[i]);
         struct opposing_contact *next = &list->contact[list->count];
-        next->shape = other ? find_other_shape_of_contact(other, c->b, next->out) : -1;
+        next->shape =
+            other_contact ? find_other_shape_of_contact(other_contact, c->b, next->out) : -1;
         list->count += next->shape >= 0 && next->shape != c->a;
     }
 }
@@ -77,9 +78,11 @@ static int is_overlap_inside_pressed_body(const struct tact_session *s,
                                           const double out[3], const double point[3])
 {
     for (int i = 0; i < list->count; i++) {
-        const struct opposing_contact *other = &list->contact[i];
-        if (s->group[other->shape] == s->group[body_shape] && tact_v3_dot(out, other->out) < 0.0 &&
-            (is_inside_shape(s, body_shape, point) || is_inside_shape(s, other->shape, point))) {
+        const struct opposing_contact *listed_contact = &list->contact[i];
+        if (s->first_shape_of_owner[listed_contact->shape] == s->first_shape_of_owner[body_shape] &&
+            tact_v3_dot(out, listed_contact->out) < 0.0 &&
+            (is_inside_shape(s, body_shape, point) ||
+             is_inside_shape(s, listed_contact->shape, point))) {
             return 1;
         }
     }
@@ -97,19 +100,20 @@ void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick
     const struct tact_contact *c = find_overlap_contact(s, pair);
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
     struct opposing_contacts opposing_contacts_of_pair;
-    if (!c || p->number != pair || p->meeting.within) {
+    if (!c || p->number != pair || p->inside_overlap.body_name) {
         return;
     }
     list_opposing_contacts(s, c, &opposing_contacts_of_pair);
-    for (int i = 0; i < count && opposing_contacts_of_pair.count && !p->meeting.within; i++) {
+    for (int i = 0; i < count && opposing_contacts_of_pair.count && !p->inside_overlap.body_name;
+         i++) {
         const struct tact_contact *first =
             near[i] == pair ? NULL : find_overlap_contact(s, near[i]);
         double out[3];
         int shape = first ? find_other_shape_of_contact(first, c->a, out) : -1;
         if (shape >= 0 && is_overlap_inside_pressed_body(s, &opposing_contacts_of_pair, shape, out,
                                                          c->patch.center)) {
-            p->meeting.within = s->owners[shape];
-            p->meeting.tick = tick;
+            p->inside_overlap.body_name = s->shape_owner_names[shape];
+            p->inside_overlap.tick = tick;
             s->inside_overlap_count++;
         }
     }
@@ -124,7 +128,7 @@ static void describe_overlap_inside_body(const struct tact_session *s, const str
     snprintf(out, size,
              "%.63s and %.63s overlap inside %.63s, which both press on: they press on each other "
              "there, and less on it; `exclude` keeps them from touching each other",
-             s->owners[a], s->owners[b], p->meeting.within);
+             s->shape_owner_names[a], s->shape_owner_names[b], p->inside_overlap.body_name);
 }
 
 /* "left/right overlap inside ruler", without snprintf(), which may lock. */
@@ -133,10 +137,10 @@ static void write_event_text(struct tact_session *s, const struct session_pair *
 {
     static const char overlap_inside_phrase[] = " overlap inside ";
     tact_session_name_pair(s, p->number, out);
-    size_t used = strlen(out), length = strnlen(p->meeting.within, PAIR_NAME_BYTES / 2);
+    size_t used = strlen(out), length = strnlen(p->inside_overlap.body_name, PAIR_NAME_BYTES / 2);
     memcpy(out + used, overlap_inside_phrase, sizeof overlap_inside_phrase - 1);
     used += sizeof overlap_inside_phrase - 1;
-    memcpy(out + used, p->meeting.within, length);
+    memcpy(out + used, p->inside_overlap.body_name, length);
     out[used + length] = '\0';
 }
 
@@ -146,10 +150,10 @@ void tact_session_log_overlaps_inside_bodies(struct tact_session *s, uint64_t ti
     for (int i = 0; s->logged_inside_overlap_count < s->inside_overlap_count && i < s->pair_count;
          i++) {
         struct session_pair *p = &s->pairs[i];
-        if (p->meeting.within && !p->meeting.logged) {
+        if (p->inside_overlap.body_name && !p->inside_overlap.logged) {
             write_event_text(s, p, text);
             tact_recorder_event_rt(s->recorder, tick, now, "meet_inside", text);
-            p->meeting.logged = 1;
+            p->inside_overlap.logged = 1;
             s->logged_inside_overlap_count++;
         }
     }
@@ -158,20 +162,20 @@ void tact_session_log_overlaps_inside_bodies(struct tact_session *s, uint64_t ti
 void tact_session_report_overlaps_inside_bodies(struct tact_session *s)
 {
     char text[512];
-    int named = 0;
+    int named_pair_count = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->meeting.within || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->inside_overlap.body_name || ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         describe_overlap_inside_body(s, p, text, sizeof text);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s (from t = %.3f s)", text,
-                     (double)p->meeting.tick * s->period);
+                     (double)p->inside_overlap.tick * s->period);
     }
-    if (named > SESSION_MAX_NAMED_PAIRS) {
+    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%d more pairs overlap inside a body that both press on",
-                     named - SESSION_MAX_NAMED_PAIRS);
+                     named_pair_count - SESSION_MAX_NAMED_PAIRS);
     }
 }

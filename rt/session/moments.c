@@ -24,13 +24,13 @@ static int describe_scene_to_source(struct tact_session *s, struct tact_source_s
     s->source_shapes = calloc((size_t)shapes + 1, sizeof *s->source_shapes);
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
     s->source_pair_normals = calloc((size_t)pairs * 3 + 1, sizeof *s->source_pair_normals);
-    s->measured = calloc((size_t)pairs + 1, 1);
+    s->is_source_pair_due = calloc((size_t)pairs + 1, 1);
     s->pose_history_slot_count = s->scene->moments.max_age + SUBMITTED_FRAME_HISTORY;
     s->pose_history =
         calloc((size_t)s->pose_history_slot_count * (size_t)(shapes + 1), sizeof *s->pose_history);
     s->pose_history_frame = calloc(s->pose_history_slot_count, sizeof *s->pose_history_frame);
-    if (!s->source_shapes || !s->source_pairs || !s->source_pair_normals || !s->measured ||
-        !s->pose_history || !s->pose_history_frame) {
+    if (!s->source_shapes || !s->source_pairs || !s->source_pair_normals ||
+        !s->is_source_pair_due || !s->pose_history || !s->pose_history_frame) {
         return -ENOMEM;
     }
     for (int i = 0; i < shapes; i++) {
@@ -50,13 +50,13 @@ static int describe_scene_to_source(struct tact_session *s, struct tact_source_s
 
 int tact_session_open_source(struct tact_session *s, struct tact_error *err)
 {
-    const char *wanted = s->scene->moments.source;
+    const char *wanted_source = s->scene->moments.source;
     struct tact_source_scene scene;
     strcpy(s->report.source, "host");
-    if (!strcmp(wanted, "host")) {
+    if (!strcmp(wanted_source, "host")) {
         return 0;
     }
-    int requires_source = !strcmp(wanted, "opencl");
+    int requires_source = !strcmp(wanted_source, "opencl");
     if (!s->options.source) {
         return requires_source
                    ? tact_error_set(
@@ -120,49 +120,49 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
         tact_session_reassign_costliest_pair(s);
     }
     s->is_tick_submitted = s->requires_source;
-    memset(s->measured, 0, (size_t)s->source_pair_count);
+    memset(s->is_source_pair_due, 0, (size_t)s->source_pair_count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_find_or_add_pair(s, i);
-        s->measured[p->source] = p->by_source && tact_world_is_close(s->world, i);
-        s->is_tick_submitted |= s->measured[p->source];
+        s->is_source_pair_due[p->source] = p->by_source && tact_world_is_close(s->world, i);
+        s->is_tick_submitted |= s->is_source_pair_due[p->source];
         tact_v3_copy(s->source_pair_normals + 3 * p->source, tact_world_direction(s->world, i));
         if (p->by_source && p->source_start_tick == UINT64_MAX) {
             p->source_start_tick = tick;
         }
     }
-    s->pose_history_frame[tick % s->pose_history_slot_count] = ++s->frames;
+    s->pose_history_frame[tick % s->pose_history_slot_count] = ++s->submitted_frame_count;
     memcpy(submitted_frame_of_tick(s, tick), tact_world_shape_poses(s->world),
            (size_t)tact_world_shape_count(s->world) * sizeof *s->pose_history);
     if (s->is_tick_submitted) {
-        s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
-                              s->source_pair_normals);
+        s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world),
+                              s->is_source_pair_due, s->source_pair_normals);
     }
 }
 
 struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair)
 {
-    struct session_near_pair *live = &s->live[tact_world_slot(s->world, pair)];
-    if (live->pair != pair + 1) {
-        *live = (struct session_near_pair){.pair = pair + 1};
+    struct session_near_pair *near_pair = &s->near_pairs[tact_world_slot(s->world, pair)];
+    if (near_pair->pair != pair + 1) {
+        *near_pair = (struct session_near_pair){.pair = pair + 1};
     }
-    return live;
+    return near_pair;
 }
 
 static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
-    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
-    int timed =
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
+    int is_time_measured =
         s->is_moment_source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record;
-    int64_t began = timed ? tact_clock_now() : 0;
-    live->age = AGE_OF_HOST_MOMENTS;
-    live->status = tact_world_measure(s->world, pair, s->scratch, m);
-    if (live->status == 0 && isnan(m->volume)) {
-        live->status = 1; /* a negative status is no overlap, but a fault */
+    int64_t start_ns = is_time_measured ? tact_clock_now() : 0;
+    near_pair->age = AGE_OF_HOST_MOMENTS;
+    near_pair->status = tact_world_measure(s->world, pair, s->moments_scratch, m);
+    if (near_pair->status == 0 && isnan(m->volume)) {
+        near_pair->status = 1; /* a negative status is no overlap, but a fault */
     }
-    if (timed) {
-        tact_session_update_host_cost(p, tact_clock_now() - began);
+    if (is_time_measured) {
+        tact_session_update_host_cost(p, tact_clock_now() - start_ns);
     }
 }
 
@@ -172,10 +172,10 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
 static void carry_overlap_of_unmeasured_pair(struct tact_session *s, int pair,
                                              struct tact_moments *m)
 {
-    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
-    const struct session_last_overlap *last = &live->last;
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
+    const struct session_last_overlap *last = &near_pair->last;
     memset(m, 0, sizeof *m);
-    live->age = ++live->unmeasured;
+    near_pair->age = ++near_pair->unmeasured;
     if (last->frame) {
         tact_world_carry(s->world, pair, &last->a, &last->b, &last->moments, m);
     }
@@ -185,13 +185,13 @@ static void carry_overlap_of_unmeasured_pair(struct tact_session *s, int pair,
 static void store_overlap_to_carry_forward(struct tact_session *s, int pair,
                                            const struct tact_moments *m)
 {
-    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
-    live->unmeasured = 0;
-    live->last.frame = live->status > 0;
-    if (live->status > 0) {
-        live->last = (struct session_last_overlap){*m, poses[c->a], poses[c->b], 1};
+    near_pair->unmeasured = 0;
+    near_pair->last.frame = near_pair->status > 0;
+    if (near_pair->status > 0) {
+        near_pair->last = (struct session_last_overlap){*m, poses[c->a], poses[c->b], 1};
     }
 }
 
@@ -199,15 +199,15 @@ static void store_overlap_to_carry_forward(struct tact_session *s, int pair,
 static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tick)
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
-    const struct session_near_pair *live = tact_session_near_pair_state(s, pair);
+    const struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     s->report.unmeasured++;
-    p->use.unmeasured++;
-    if (!p->why) {
-        p->why = live->status;
-        p->first = tick;
+    p->tick_counts.unmeasured++;
+    if (!p->unmeasured_errno) {
+        p->unmeasured_errno = near_pair->status;
+        p->first_unmeasured_tick = tick;
         s->unmeasured_pair = s->unmeasured_pair < 0 ? pair : s->unmeasured_pair;
     }
-    if (live->age < MAX_UNMEASURED_TICKS) {
+    if (near_pair->age < MAX_UNMEASURED_TICKS) {
         return;
     }
     s->has_fault_cause_now = 1;
@@ -215,55 +215,57 @@ static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tic
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, pair, name);
         tact_session_describe_fault(s, tick, "pair ", name, "its overlap could not be measured");
-        tact_session_raise_fault(s, (double)live->status, tick);
+        tact_session_raise_fault(s, (double)near_pair->status, tick);
     }
 }
 
 /* The newest result of the source. */
-struct newest {
+struct newest_source_result {
     uint64_t age; /* age of the result [ticks], UINT64_MAX where there is none */
     struct tact_source_result result;
 };
 
-static struct newest read_source_results(struct tact_session *s, uint64_t tick)
+static struct newest_source_result read_source_results(struct tact_session *s, uint64_t tick)
 {
-    struct newest n = {.age = UINT64_MAX};
+    struct newest_source_result n = {.age = UINT64_MAX};
     /* Nothing moves in a skipped tick: the age counts the others. */
     if (s->is_moment_source_open && !s->source.ops->latest(s->source.self, &n.result) &&
         tick >= n.result.tick && tick - n.result.tick < s->pose_history_slot_count) {
-        n.age = s->frames - s->pose_history_frame[n.result.tick % s->pose_history_slot_count] + 1;
+        n.age = s->submitted_frame_count -
+                s->pose_history_frame[n.result.tick % s->pose_history_slot_count] + 1;
     }
     return n;
 }
 
 /* Advances an old result to the present. Where it is empty, advances the last overlap before it:
  * two bodies that were separated for a moment may touch again. */
-static void advance_result_to_tick(struct tact_session *s, int pair, const struct newest *n,
-                                   struct tact_moments *m)
+static void advance_result_to_tick(struct tact_session *s, int pair,
+                                   const struct newest_source_result *n, struct tact_moments *m)
 {
-    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
-    struct session_last_overlap *seen = &live->seen;
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
+    struct session_last_overlap *last_overlap = &near_pair->last_source_overlap;
     const struct tact_source_moments *result =
         &n->result.pairs[tact_session_find_known_pair(s, pair)->source];
-    uint64_t frame = s->frames + 1 - n->age;
-    if (result->status > 0 && seen->frame != frame) {
+    uint64_t frame = s->submitted_frame_count + 1 - n->age;
+    if (result->status > 0 && last_overlap->frame != frame) {
         const struct tact_pose *poses_of_result_tick = submitted_frame_of_tick(s, n->result.tick);
         const struct tact_contact *c = tact_world_contact(s->world, pair);
-        *seen = (struct session_last_overlap){result->moments, poses_of_result_tick[c->a],
-                                              poses_of_result_tick[c->b], frame};
+        *last_overlap = (struct session_last_overlap){result->moments, poses_of_result_tick[c->a],
+                                                      poses_of_result_tick[c->b], frame};
     }
-    if (seen->frame && frame - seen->frame <= MAX_ENDED_OVERLAP_TICKS) {
-        tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
+    if (last_overlap->frame && frame - last_overlap->frame <= MAX_ENDED_OVERLAP_TICKS) {
+        tact_world_carry(s->world, pair, &last_overlap->a, &last_overlap->b, &last_overlap->moments,
+                         m);
     }
-    live->status = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
+    near_pair->status = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
 }
 
 /* Uses a result of the source, advanced to the present; 0 where it cannot be used. */
-static int use_source_result(struct tact_session *s, int pair, const struct newest *n,
+static int use_source_result(struct tact_session *s, int pair, const struct newest_source_result *n,
                              struct tact_moments *m)
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
-    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     if (!p->by_source || n->age > tact_session_oldest_result_age(s, p) ||
         n->result.tick < p->source_start_tick) {
         return 0;
@@ -275,8 +277,8 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
     if (result->status < 0) {
         return 0;
     }
-    live->status = result->status;
-    live->age = (uint32_t)n->age;
+    near_pair->status = result->status;
+    near_pair->age = (uint32_t)n->age;
     if (n->age == 1) {
         *m = result->moments;
     } else {
@@ -289,13 +291,13 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
 static void replay_pair_moments(struct tact_session *s, int pair, struct tact_moments *m)
 {
     const double *v = tact_session_logged_contact_values(s, pair, s->replayed_input_record);
-    struct session_near_pair *live = tact_session_near_pair_state(s, pair);
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     if (v[CONTACT_STATUS_OFFSET + 1] == AGE_OF_HOST_MOMENTS) {
         measure_on_host(s, pair, m);
         return;
     }
-    live->status = (int32_t)v[CONTACT_STATUS_OFFSET];
-    live->age = (uint32_t)v[CONTACT_STATUS_OFFSET + 1];
+    near_pair->status = (int32_t)v[CONTACT_STATUS_OFFSET];
+    near_pair->age = (uint32_t)v[CONTACT_STATUS_OFFSET + 1];
     memcpy(m, v + CONTACT_MOMENTS_OFFSET, sizeof *m);
 }
 
@@ -305,58 +307,59 @@ static void count_pair_measurement(struct tact_session *s, struct session_pair *
     r->ages[age < TACT_SESSION_AGES ? age : TACT_SESSION_AGES - 1]++;
     r->source_pairs += age != AGE_OF_HOST_MOMENTS;
     r->host_pairs += age == AGE_OF_HOST_MOMENTS;
-    p->use.source += age != AGE_OF_HOST_MOMENTS;
-    p->use.host += age == AGE_OF_HOST_MOMENTS;
-    p->use.age_max = age > p->use.age_max ? age : p->use.age_max;
+    p->tick_counts.source += age != AGE_OF_HOST_MOMENTS;
+    p->tick_counts.host += age == AGE_OF_HOST_MOMENTS;
+    p->tick_counts.age_max = age > p->tick_counts.age_max ? age : p->tick_counts.age_max;
     s->moments_age_of_tick = age > s->moments_age_of_tick ? age : s->moments_age_of_tick;
     r->age_max = age > r->age_max ? age : r->age_max;
 }
 
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
 {
-    const struct newest newest = read_source_results(s, tick);
+    const struct newest_source_result newest_result = read_source_results(s, tick);
     int did_host_replace_source = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
     s->moments_age_of_tick = 0;
     for (int k = 0; k < near_count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_find_or_add_pair(s, i);
-        struct session_near_pair *live = tact_session_near_pair_state(s, i);
-        live->status = 0;
-        live->age = AGE_OF_HOST_MOMENTS;
+        struct session_near_pair *near_pair = tact_session_near_pair_state(s, i);
+        near_pair->status = 0;
+        near_pair->age = AGE_OF_HOST_MOMENTS;
         if (!tact_world_is_close(s->world, i)) {
-            live->unmeasured = 0;
-            live->last.frame = 0;
+            near_pair->unmeasured = 0;
+            near_pair->last.frame = 0;
             tact_world_set_moments(s->world, i, NULL);
             continue;
         }
         struct tact_moments m = {0};
-        p->met = 1;
-        if (s->replayed_input_record && !s->recompute) {
+        p->came_near = 1;
+        if (s->replayed_input_record && !s->recomputes_source_moments) {
             replay_pair_moments(s, i, &m);
         } else {
-            if (!use_source_result(s, i, &newest, &m)) {
+            if (!use_source_result(s, i, &newest_result, &m)) {
                 measure_on_host(s, i, &m);
                 did_host_replace_source +=
-                    p->by_source && newest.result.tick >= p->source_start_tick;
+                    p->by_source && newest_result.result.tick >= p->source_start_tick;
             }
-            if (live->status < 0) {
+            if (near_pair->status < 0) {
                 carry_overlap_of_unmeasured_pair(s, i, &m);
             } else {
                 store_overlap_to_carry_forward(s, i, &m);
-                count_pair_measurement(s, p, live->age);
+                count_pair_measurement(s, p, near_pair->age);
             }
         }
-        if (live->status < 0) {
+        if (near_pair->status < 0) {
             count_unmeasured_tick(s, i, tick);
         }
-        const int is_overlap_carried_forward = live->status < 0 && m.volume > 0.0;
+        const int is_overlap_carried_forward = near_pair->status < 0 && m.volume > 0.0;
         tact_world_set_moments(s->world, i,
-                               live->status > 0 || is_overlap_carried_forward ? &m : NULL);
+                               near_pair->status > 0 || is_overlap_carried_forward ? &m : NULL);
     }
     memcpy(s->method_counts_before, s->report.methods, sizeof s->method_counts_before);
-    if (s->scratch) {
-        memcpy(s->report.methods, tact_moments_counts(s->scratch), sizeof s->report.methods);
+    if (s->moments_scratch) {
+        memcpy(s->report.methods, tact_moments_counts(s->moments_scratch),
+               sizeof s->report.methods);
     }
     s->report.fallbacks += (uint64_t)did_host_replace_source;
     s->report.fallback_ticks += did_host_replace_source > 0;

@@ -10,13 +10,13 @@ const char *tact_session_body_name(const struct tact_session *session, int body)
 
 const char *tact_session_joint_name(const struct tact_session *session, int hand, int link)
 {
-    return session->hands[hand].names[link];
+    return session->hands[hand].joint_names[link];
 }
 
 const char *tact_session_link_name(const struct tact_session *s, int hand, int link)
 {
     const struct session_hand *h = &s->hands[hand];
-    return link < h->of_base ? h->base : h->names[link];
+    return link < h->base_coordinate_count ? h->base_name : h->joint_names[link];
 }
 
 int tact_session_find_body(const struct tact_session *session, const char *name)
@@ -35,7 +35,7 @@ int tact_session_find_joint(const struct tact_session *session, const char *name
     for (int i = 0; i < tact_world_hand_count(session->world); i++) {
         const int count = tact_hand_count(tact_world_hand(session->world, i));
         for (int k = 0; k < count; k++, joint++) {
-            if (!strcmp(session->hands[i].names[k], name)) {
+            if (!strcmp(session->hands[i].joint_names[k], name)) {
                 return joint;
             }
         }
@@ -47,9 +47,9 @@ int tact_session_find_pair(struct tact_session *session, const char *name)
 {
     for (int i = tact_world_next_pair(session->world, -1); i >= 0;
          i = tact_world_next_pair(session->world, i)) {
-        char own[PAIR_NAME_BYTES];
-        tact_session_name_pair(session, i, own);
-        if (!strcmp(own, name)) {
+        char pair_name[PAIR_NAME_BYTES];
+        tact_session_name_pair(session, i, pair_name);
+        if (!strcmp(pair_name, name)) {
             return i;
         }
     }

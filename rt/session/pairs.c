@@ -36,27 +36,29 @@ const char *tact_session_owner_name(const struct tact_session *s, int shape)
 static int name_shape_owners(struct tact_session *s)
 {
     int shapes = tact_world_shape_count(s->world);
-    s->owners = calloc((size_t)shapes + 1, sizeof *s->owners);
-    s->group = calloc((size_t)shapes + 1, sizeof *s->group);
-    s->live = calloc((size_t)tact_world_near_capacity(s->world) + 1, sizeof *s->live);
-    if (!s->live || !s->owners || !s->group) {
+    s->shape_owner_names = calloc((size_t)shapes + 1, sizeof *s->shape_owner_names);
+    s->first_shape_of_owner = calloc((size_t)shapes + 1, sizeof *s->first_shape_of_owner);
+    s->near_pairs = calloc((size_t)tact_world_near_capacity(s->world) + 1, sizeof *s->near_pairs);
+    if (!s->near_pairs || !s->shape_owner_names || !s->first_shape_of_owner) {
         return -ENOMEM;
     }
     for (int i = 0; i < shapes; i++) {
-        s->owners[i] = tact_session_owner_name(s, i);
-        s->group[i] = i > 0 && s->owners[i] == s->owners[i - 1] ? s->group[i - 1] : i;
+        s->shape_owner_names[i] = tact_session_owner_name(s, i);
+        s->first_shape_of_owner[i] = i > 0 && s->shape_owner_names[i] == s->shape_owner_names[i - 1]
+                                         ? s->first_shape_of_owner[i - 1]
+                                         : i;
     }
     return 0;
 }
 
-int tact_session_allocate_more_pairs(struct tact_session *s, int more)
+int tact_session_allocate_more_pairs(struct tact_session *s, int additional_pair_count)
 {
-    size_t room = (size_t)s->pair_room + (size_t)more;
-    struct session_pair *pairs = calloc(room + 1, sizeof *pairs);
+    size_t capacity = (size_t)s->pair_capacity + (size_t)additional_pair_count;
+    struct session_pair *pairs = calloc(capacity + 1, sizeof *pairs);
     free(s->pairs_in_order);
-    s->pairs_in_order = calloc(room + 1, sizeof *s->pairs_in_order);
+    s->pairs_in_order = calloc(capacity + 1, sizeof *s->pairs_in_order);
     tact_keys_destroy(&s->pair_index_by_number);
-    if (tact_keys_create(&s->pair_index_by_number, (int)room) || !pairs || !s->pairs_in_order) {
+    if (tact_keys_create(&s->pair_index_by_number, (int)capacity) || !pairs || !s->pairs_in_order) {
         free(pairs);
         return -ENOMEM;
     }
@@ -66,17 +68,19 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int more)
     }
     free(s->pairs);
     s->pairs = pairs;
-    s->pair_room = (int)room;
-    pairs[room].number = -1;
+    s->pair_capacity = (int)capacity;
+    pairs[capacity].number = -1;
     return 0;
 }
 
 int tact_session_make_pairs(struct tact_session *s)
 {
-    int most = tact_world_extent(s->world).pairs,
-        likely = STORED_PAIRS_PER_NEAR_PAIR * tact_world_near_capacity(s->world);
+    int max_pair_count = tact_world_extent(s->world).pairs,
+        expected_pair_count = STORED_PAIRS_PER_NEAR_PAIR * tact_world_near_capacity(s->world);
     int rc = name_shape_owners(s);
-    return rc ? rc : tact_session_allocate_more_pairs(s, likely < most ? likely : most);
+    return rc ? rc
+              : tact_session_allocate_more_pairs(
+                    s, expected_pair_count < max_pair_count ? expected_pair_count : max_pair_count);
 }
 
 void tact_session_free_pairs(struct tact_session *s)
@@ -85,14 +89,14 @@ void tact_session_free_pairs(struct tact_session *s)
         free(s->pairs[i].name);
     }
     if (s->pairs) {
-        free(s->pairs[s->pair_room].name);
+        free(s->pairs[s->pair_capacity].name);
     }
     free(s->pairs);
     free(s->pairs_in_order);
     tact_keys_destroy(&s->pair_index_by_number);
-    free(s->owners);
-    free(s->group);
-    free(s->live);
+    free(s->shape_owner_names);
+    free(s->first_shape_of_owner);
+    free(s->near_pairs);
 }
 
 struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int pair)
@@ -101,9 +105,9 @@ struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int p
     if (at >= 0) {
         return &s->pairs[at];
     }
-    if (s->pair_count == s->pair_room) {
+    if (s->pair_count == s->pair_capacity) {
         s->has_pair_overflow = 1;
-        return &s->pairs[s->pair_room];
+        return &s->pairs[s->pair_capacity];
     }
     struct session_pair *p = &s->pairs[s->pair_count];
     tact_keys_insert(&s->pair_index_by_number, pair, s->pair_count++);
@@ -116,9 +120,9 @@ struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int p
 
 const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair)
 {
-    static const struct session_pair none = {.number = -1};
+    static const struct session_pair unknown_pair = {.number = -1};
     int at = tact_keys_find(&s->pair_index_by_number, pair);
-    return at < 0 ? &none : &s->pairs[at];
+    return at < 0 ? &unknown_pair : &s->pairs[at];
 }
 
 static int compare_pair_numbers(const void *a, const void *b)
@@ -142,20 +146,21 @@ int tact_session_pair_number_of_same_name(struct tact_session *s, int pair)
 {
     int a, b, shapes = tact_world_shape_count(s->world);
     int at = tact_keys_find(&s->pair_index_by_number, pair);
-    if (at >= 0 && s->pairs[at].same) {
-        return s->pairs[at].same;
+    if (at >= 0 && s->pairs[at].number_of_same_name) {
+        return s->pairs[at].number_of_same_name;
     }
     tact_world_pair_shapes(s->world, pair, &a, &b);
-    int same = 0;
-    for (int i = s->group[a]; i <= a; i++) {
-        for (int k = s->group[b]; k < shapes && s->group[k] == s->group[b]; k++) {
-            same += tact_world_pair_between(s->world, i, k) >= 0 && (i < a || k <= b);
+    int number = 0;
+    for (int i = s->first_shape_of_owner[a]; i <= a; i++) {
+        for (int k = s->first_shape_of_owner[b];
+             k < shapes && s->first_shape_of_owner[k] == s->first_shape_of_owner[b]; k++) {
+            number += tact_world_pair_between(s->world, i, k) >= 0 && (i < a || k <= b);
         }
     }
     if (at >= 0) {
-        s->pairs[at].same = same;
+        s->pairs[at].number_of_same_name = number;
     }
-    return same;
+    return number;
 }
 
 static size_t append_within_pair_name(char *out, size_t used, const char *text)
@@ -168,18 +173,18 @@ static size_t append_within_pair_name(char *out, size_t used, const char *text)
 
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES])
 {
-    int a, b, same = tact_session_pair_number_of_same_name(s, pair);
+    int a, b, number_of_same_name = tact_session_pair_number_of_same_name(s, pair);
     char number[12];
     size_t used = 0, digit = sizeof number - 1;
     tact_world_pair_shapes(s->world, pair, &a, &b);
-    used = append_within_pair_name(out, used, s->owners[a]);
+    used = append_within_pair_name(out, used, s->shape_owner_names[a]);
     used = append_within_pair_name(out, used, "/");
-    used = append_within_pair_name(out, used, s->owners[b]);
+    used = append_within_pair_name(out, used, s->shape_owner_names[b]);
     number[digit] = 0;
-    for (int n = same; same > 1 && n > 0; n /= 10) {
+    for (int n = number_of_same_name; number_of_same_name > 1 && n > 0; n /= 10) {
         number[--digit] = (char)('0' + n % 10);
     }
-    if (same > 1) {
+    if (number_of_same_name > 1) {
         used =
             append_within_pair_name(out, append_within_pair_name(out, used, "#"), number + digit);
     }
@@ -202,10 +207,10 @@ struct tact_session_pair_report tact_session_pair_report(const struct tact_sessi
                                                          int pair)
 {
     const struct session_pair *p = tact_session_find_known_pair(session, pair);
-    return (struct tact_session_pair_report){.host_ticks = p->use.host,
-                                             .source_ticks = p->use.source,
-                                             .unmeasured_ticks = p->use.unmeasured,
-                                             .age_max = p->use.age_max,
+    return (struct tact_session_pair_report){.host_ticks = p->tick_counts.host,
+                                             .source_ticks = p->tick_counts.source,
+                                             .unmeasured_ticks = p->tick_counts.unmeasured,
+                                             .age_max = p->tick_counts.age_max,
                                              .by_source = p->by_source,
                                              .cost = 1e-9 * p->cost_ns};
 }

@@ -42,9 +42,9 @@ static int find_pair_of_shapes(const struct tact_session *s, uint32_t a, uint32_
 {
     int low = 0, high = s->source_pair_count;
     while (high - low > 1) {
-        int middle = (low + high) / 2;
-        const struct tact_source_pair *p = &s->source_pairs[middle];
-        *(p->a < a || (p->a == a && p->b <= b) ? &low : &high) = middle;
+        int middle_index = (low + high) / 2;
+        const struct tact_source_pair *p = &s->source_pairs[middle_index];
+        *(p->a < a || (p->a == a && p->b <= b) ? &low : &high) = middle_index;
     }
     return low;
 }
@@ -79,9 +79,9 @@ static void update_mean_cost(struct session_pair *p, double cost)
 
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns)
 {
-    double most = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
-    double took = (double)ns < most ? (double)ns : most;
-    update_mean_cost(p, took);
+    double max_accepted_cost = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
+    double accepted_cost = (double)ns < max_accepted_cost ? (double)ns : max_accepted_cost;
+    update_mean_cost(p, accepted_cost);
     p->measured_host_cost_ns = p->cost_ns;
 }
 
@@ -110,9 +110,9 @@ uint32_t tact_session_oldest_result_age(const struct tact_session *s, const stru
 
 void tact_session_reassign_costliest_pair(struct tact_session *s)
 {
-    const double most = 1e9 * s->scene->moments.host_time;
+    const double host_time_limit = 1e9 * s->scene->moments.host_time;
     struct session_pair *most_expensive_pair = NULL, *least_expensive_pair = NULL;
-    double total = 0.0;
+    double total_host_cost = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
     if (s->requires_source) {
@@ -129,17 +129,17 @@ void tact_session_reassign_costliest_pair(struct tact_session *s)
                     ? p
                     : least_expensive_pair;
         } else {
-            total += p->cost_ns;
+            total_host_cost += p->cost_ns;
             most_expensive_pair = !most_expensive_pair || p->cost_ns > most_expensive_pair->cost_ns
                                       ? p
                                       : most_expensive_pair;
         }
     }
-    if (most_expensive_pair && total > most) {
+    if (most_expensive_pair && total_host_cost > host_time_limit) {
         most_expensive_pair->by_source = 1;
         most_expensive_pair->source_start_tick = UINT64_MAX;
-    } else if (least_expensive_pair &&
-               total + least_expensive_pair->cost_ns < HOST_TIME_RETURN_FRACTION * most) {
+    } else if (least_expensive_pair && total_host_cost + least_expensive_pair->cost_ns <
+                                           HOST_TIME_RETURN_FRACTION * host_time_limit) {
         least_expensive_pair->by_source = 0;
     }
 }

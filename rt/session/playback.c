@@ -22,8 +22,8 @@ static int find_device(const struct tact_scene *scene, const char *name, size_t 
 {
     int at = -1;
     for (uint32_t i = 0; i < scene->devices_count; i++) {
-        const char *here = scene->devices[i].name;
-        at = strlen(here) == length && !strncmp(here, name, length) ? (int)i : at;
+        const char *device_name = scene->devices[i].name;
+        at = strlen(device_name) == length && !strncmp(device_name, name, length) ? (int)i : at;
     }
     return at;
 }
@@ -33,10 +33,11 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
                        struct session_playback *playback, struct tact_error *err)
 {
     const struct tact_scene_device *def = &o->scene->devices[index];
-    struct tact_session here = {.scene = o->scene, .options = s->options, .period = s->period};
-    here.options.types = o->types;
-    here.options.type_count = o->type_count;
-    here.options.record_devices = NULL;
+    struct tact_session playback_session = {
+        .scene = o->scene, .options = s->options, .period = s->period};
+    playback_session.options.types = o->types;
+    playback_session.options.type_count = o->type_count;
+    playback_session.options.record_devices = NULL;
     if (def->calibration_required && !def->calibration) {
         char key[64];
         snprintf(key, sizeof key, "devices[%d].calibration_required", index);
@@ -44,7 +45,7 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
         return tact_error_set(err, -EINVAL,
                               "outputs stay disarmed until the device %s is calibrated", def->name);
     }
-    int rc = tact_session_open_device(&here, (uint32_t)index,
+    int rc = tact_session_open_device(&playback_session, (uint32_t)index,
                                       &playback->opened[playback->count].device, err);
     playback->count += !rc;
     return rc;
@@ -115,7 +116,7 @@ static int make_playback_safety_chain(const struct tact_session *s,
                                       const struct tact_replay_options *o,
                                       struct session_playback *playback, struct tact_error *err)
 {
-    const struct tact_device_info *then = &s->devices[playback->logged].device.info;
+    const struct tact_device_info *logged_device = &s->devices[playback->logged].device.info;
     const struct tact_device_info *now = &playback->opened[0].device.info;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
     struct tact_safety_options options = tact_safety_default();
@@ -127,27 +128,28 @@ static int make_playback_safety_chain(const struct tact_session *s,
         if (out->device != playback->logged) {
             continue;
         }
-        const struct tact_device_channel *was = &then->output[out->channel];
-        if (was->raw > 0) {
+        const struct tact_device_channel *logged_channel = &logged_device->output[out->channel];
+        if (logged_channel->raw > 0) {
             return tact_error_set(err, -ENOTSUP,
                                   "device %s: its output \"%s\" is a position: the device would go "
                                   "to where it was then; only forces and speeds are played back",
-                                  o->playback_device, was->name);
+                                  o->playback_device, logged_channel->name);
         }
-        int k = find_channel_index(now->output, now->output_count, was->name);
-        if (k < 0 || strcmp(now->output[k].unit, was->unit)) {
+        int k = find_channel_index(now->output, now->output_count, logged_channel->name);
+        if (k < 0 || strcmp(now->output[k].unit, logged_channel->unit)) {
             return tact_error_set(
                 err, -EINVAL,
                 "device %s: its output \"%s\" was in %s when the log was recorded and is %s%s now",
-                o->playback_device, was->name, was->unit, k < 0 ? "not there" : "in ",
-                k < 0 ? "" : now->output[k].unit);
+                o->playback_device, logged_channel->name, logged_channel->unit,
+                k < 0 ? "not there" : "in ", k < 0 ? "" : now->output[k].unit);
         }
-        if (!strictest_output_limits(o->scene, o->playback_device, was->name, &channels[i])) {
+        if (!strictest_output_limits(o->scene, o->playback_device, logged_channel->name,
+                                     &channels[i])) {
             tact_error_at(err, o->scene->path, 0, 0, NULL);
             return tact_error_set(err, -EINVAL,
                                   "the log has an output to %s.%s, for which this scene sets no "
                                   "limit: add that output",
-                                  o->playback_device, was->name);
+                                  o->playback_device, logged_channel->name);
         }
         playback->channel[i] = k;
     }
@@ -215,7 +217,7 @@ void tact_session_playback_write(struct tact_session *s, struct session_playback
     }
     int lost = playback->opened[0].input.state == TACT_DEVICE_LOST;
     for (int i = 0; i < s->output_count; i++) {
-        playback->wanted[i] = playback->channel[i] >= 0 && !lost ? s->sent[i] : 0.0;
+        playback->wanted[i] = playback->channel[i] >= 0 && !lost ? s->sent_outputs[i] : 0.0;
     }
     int state = tact_safety_step(&playback->safety, playback->wanted,
                                  is_playback_deadman_held(playback) && !lost, tick, playback->sent);

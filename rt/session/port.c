@@ -90,15 +90,15 @@ static void add_tool_axes_to_port(const struct tact_session *s, struct session_c
 {
     const struct session_tool *tool = c->tool;
     const uint32_t output_channel_count =
-        c->turns ? tool->def->torque_count : tool->def->force_count;
-    const uint32_t count = c->turns ? tool->def->attitude_count : tool->def->position_count;
-    const uint32_t axis = (uint32_t)(c - tool->port[c->turns]);
+        c->is_rotation ? tool->def->torque_count : tool->def->force_count;
+    const uint32_t count = c->is_rotation ? tool->def->attitude_count : tool->def->position_count;
+    const uint32_t axis = (uint32_t)(c - tool->port[c->is_rotation]);
     for (uint32_t i = 0; output_channel_count > 0 && count == 3 && i < count; i++) {
         if (i != axis && !s->precedes_results_39) {
             continue;
         }
-        add_axis_to_port(s, c, tool->device, c->turns ? tool->attitude[i] : tool->position[i], 1.0,
-                         1.0);
+        add_axis_to_port(s, c, tool->device, c->is_rotation ? tool->attitude[i] : tool->position[i],
+                         1.0, 1.0);
     }
 }
 
@@ -131,17 +131,18 @@ void tact_session_set_ports(struct tact_session *s)
 {
     for (int i = 0, count; i < s->coupling_count; i += count) {
         struct session_coupling *c = &s->couplings[i];
-        double bound = INFINITY, max_damping = INFINITY;
+        double bound_stiffness = INFINITY, max_damping = INFINITY;
         count = tact_session_coupling_group_size(s, i);
         for (int k = 0; k < count; k++) {
             set_port_of_coupling(s, &c[k]);
-            bound = c[k].port.bound > 0.0 ? fmin(bound, c[k].port.bound) : bound;
+            bound_stiffness =
+                c[k].port.bound > 0.0 ? fmin(bound_stiffness, c[k].port.bound) : bound_stiffness;
             max_damping = c[k].port.max_damping > 0.0 ? fmin(max_damping, c[k].port.max_damping)
                                                       : max_damping;
         }
         for (int k = 0; k < count; k++) {
             if (s->precedes_results_38) { /* the three axes of a tool share one energy bound */
-                c[k].port.bound = isfinite(bound) ? bound : 0.0;
+                c[k].port.bound = isfinite(bound_stiffness) ? bound_stiffness : 0.0;
             }
             c[k].port.max_damping = isfinite(max_damping) ? max_damping : 0.0;
         }
@@ -151,9 +152,9 @@ void tact_session_set_ports(struct tact_session *s)
 double tact_session_coupling_gain(const struct session_coupling *c)
 {
     const struct tact_scene_tool *def = c->tool ? c->tool->def : NULL;
-    const double scale = !def || c->turns ? 1.0
-                         : def->fine      ? fmax(def->scale, def->fine_scale)
-                                          : def->scale;
+    const double scale = !def || c->is_rotation ? 1.0
+                         : def->fine            ? fmax(def->scale, def->fine_scale)
+                                                : def->scale;
     return def ? def->force_scale * scale : 1.0;
 }
 
@@ -162,16 +163,16 @@ static void locate_coupling(const struct tact_session *s, const struct session_c
                             const char *key, struct tact_error *err)
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES + 64];
-    const int of_base = c->link < s->hands[c->hand].of_base;
+    const int of_base = c->link < s->hands[c->hand].base_coordinate_count;
     const int is_number = !strcmp(key, "stiffness") || !strcmp(key, "damping");
     const int is_in_matrix =
         of_base && tact_scene_base_matrices(&s->scene->hands[c->hand]) && is_number;
     tact_scene_link_key(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
     snprintf(path, sizeof path, is_in_matrix ? "%s%s.%s_matrix" : "%s.%s.%s", owner,
-             is_in_matrix ? ""
-             : !of_base   ? "joint.coupling"
-             : c->turns   ? "turn_coupling"
-                          : "coupling",
+             is_in_matrix     ? ""
+             : !of_base       ? "joint.coupling"
+             : c->is_rotation ? "turn_coupling"
+                              : "coupling",
              key);
     tact_scene_where(s->scene, path, err);
 }
@@ -211,7 +212,7 @@ static int check_tool_axes(const struct tact_session *s, const struct session_co
 {
     const struct session_tool *tool = c->tool;
     for (int i = 0; tool && i < 3; i++) {
-        const int channel = c->turns ? tool->attitude[i] : tool->position[i];
+        const int channel = c->is_rotation ? tool->attitude[i] : tool->position[i];
         if (!tact_session_find_haptic_axis(s, tool->device, channel)) {
             locate_coupling(s, c, "stiffness", err);
             return tact_error_set(err, -EINVAL,
@@ -231,7 +232,7 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const struct tact_scene_port *p = &c->port.numbers;
-    const char *name = s->hands[c->hand].names[c->link];
+    const char *name = s->hands[c->hand].joint_names[c->link];
     const char *file = s->scene->devices[c->port.calibration].calibration;
     if (!isfinite(p->mass / s->period) || !isfinite(p->damping / s->period) ||
         !isfinite(p->friction) || !isfinite(p->resolution)) {
@@ -269,31 +270,33 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const struct tact_scene_port *p = &c->port.numbers;
     const double stiffness = tact_session_coupling_gain(c) * def->stiffness;
-    const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
-    const double silent =
+    const double max_stiffness_without_friction =
+        tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
+    const double max_silent_stiffness =
         tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
     const int was_wall_pressed_in_calibration = isfinite(c->port.stiffest);
-    const double most = tact_session_stiffest_of_port(s, c);
-    const char *name = s->hands[c->hand].names[c->link];
+    const double max_stiffness = tact_session_stiffest_of_port(s, c);
+    const char *name = s->hands[c->hand].joint_names[c->link];
     const char *file = s->scene->devices[c->port.calibration].calibration;
-    if (!def->hard && stiffness > most) {
+    if (!def->hard && stiffness > max_stiffness) {
         locate_coupling(s, c, "stiffness", err);
         return tact_error_set(
             err, -EINVAL,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
             "%.100s (%s); expected less, or \"hard: true\"",
-            stiffness, name, floor(most * 1e3) / 1e3, file,
-            was_wall_pressed_in_calibration && c->port.stiffest < passive
+            stiffness, name, floor(max_stiffness * 1e3) / 1e3, file,
+            was_wall_pressed_in_calibration && c->port.stiffest < max_stiffness_without_friction
                 ? "the largest wall stiffness that was stable in calibration"
-            : silent < passive && !was_wall_pressed_in_calibration
+            : max_silent_stiffness < max_stiffness_without_friction &&
+                    !was_wall_pressed_in_calibration
                 ? "2 friction / resolution"
                 : "damping / (period / 2 + delay)");
     }
-    if (stiffness > silent) {
+    if (stiffness > max_silent_stiffness) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%s may buzz by some steps of the sensor of its device, of %g m or rad: %g N "
                      "m/rad or N/m is over 2 friction / resolution, %g, by %.100s",
-                     name, p->resolution, stiffness, silent, file);
+                     name, p->resolution, stiffness, max_silent_stiffness, file);
     }
     return 0;
 }
@@ -308,9 +311,9 @@ static int check_damping(const struct tact_session *s, const struct session_coup
     if (!c->port.are_axis_numbers_known || def->hard) {
         return 0;
     }
-    const double most =
+    const double max_damping =
         tact_passivity_max_damping(c->port.numbers.mass, delay, c->alpha, s->period);
-    if (damping <= most) {
+    if (damping <= max_damping) {
         return 0;
     }
     locate_coupling(s, c, "damping", err);
@@ -318,8 +321,8 @@ static int check_damping(const struct tact_session *s, const struct session_coup
                           "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
                           "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
                           "it is released; expected less, or \"hard: true\"",
-                          damping, s->hands[c->hand].names[c->link], floor(most * 1e3 + 1e-6) / 1e3,
-                          c->port.numbers.mass, delay);
+                          damping, s->hands[c->hand].joint_names[c->link],
+                          floor(max_damping * 1e3 + 1e-6) / 1e3, c->port.numbers.mass, delay);
 }
 
 /* 1 where a device receives the reaction of one of a group of n couplings. The script of an
@@ -329,7 +332,7 @@ static int is_reaction_sent(const struct tact_session *s, const struct session_c
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         const int is_of_group = (out->port >= c && out->port < c + n) ||
-                                (out->tool && out->tool == c->tool && out->part == c->turns);
+                                (out->tool && out->tool == c->tool && out->part == c->is_rotation);
         if (is_of_group && strcmp(s->scene->devices[out->device].type, "operator")) {
             return 1;
         }
@@ -368,7 +371,7 @@ static int check_port_delay(const struct tact_session *s, const struct session_c
         return tact_error_set(err, -EINVAL,
                               "the device of %s has a delay of %g s from sensor to force; expected "
                               "0 to %d ticks, %g s",
-                              s->hands[c->hand].names[c->link], delay, MAX_PORT_DELAY,
+                              s->hands[c->hand].joint_names[c->link], delay, MAX_PORT_DELAY,
                               MAX_PORT_DELAY * s->period);
     }
     return 0;
@@ -389,7 +392,7 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
             rc = tact_error_set(err, -EINVAL,
                                 "needs the numbers of the device of %s; expected \"device\" beside "
                                 "it, or a calibration file with that axis",
-                                s->hands[c->hand].names[c->link]);
+                                s->hands[c->hand].joint_names[c->link]);
         } else if (def->device && c->port.calibration >= 0) {
             locate_coupling(s, c, "device", err);
             rc = tact_error_set(err, -EINVAL,

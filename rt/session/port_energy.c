@@ -13,7 +13,7 @@
 
 double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c)
 {
-    const struct session_coupling *axes = c->tool ? c->tool->port[c->turns] : c;
+    const struct session_coupling *axes = c->tool ? c->tool->port[c->is_rotation] : c;
     double delay = tact_session_measured_delay(s, c);
     for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* those of a device along the world's axes */
         delay =
@@ -30,7 +30,7 @@ int tact_session_set_port_delays(struct tact_session *s)
         const double delay = fmax(0.0, tact_session_port_delay(s, c));
         const double ticks = fmin(MAX_PORT_DELAY, delay / s->period);
         c->port.delay.count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
-        c->port.delay.newer = fmax(0.0, c->port.delay.count - ticks);
+        c->port.delay.newest_force_fraction = fmax(0.0, c->port.delay.count - ticks);
         c->port.delay.force = calloc((size_t)c->port.delay.count + 1, sizeof(double));
         if (!c->port.delay.force) {
             return -ENOMEM;
@@ -47,7 +47,7 @@ void tact_session_free_port_delays(struct tact_session *s)
 }
 
 /* The force that has acted since the last tick, mean over time. */
-static double find_acting_force(const struct session_coupling *c)
+static double mean_acting_force(const struct session_coupling *c)
 {
     const struct session_port_delay *delay = &c->port.delay;
     if (delay->count == 0) {
@@ -55,7 +55,8 @@ static double find_acting_force(const struct session_coupling *c)
     }
     const double newer_sent_force =
         delay->count > 1 ? delay->force[delay->count - 2] : c->state.force;
-    return delay->newer * newer_sent_force + (1.0 - delay->newer) * delay->force[delay->count - 1];
+    return delay->newest_force_fraction * newer_sent_force +
+           (1.0 - delay->newest_force_fraction) * delay->force[delay->count - 1];
 }
 
 /* The force of the last tick becomes one of those before it. */
@@ -73,7 +74,7 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     struct session_coupling_state *port = &c->state;
     double work = 0.0;
     for (int i = 0; i < n; i++) {
-        work -= find_acting_force(&c[i]) * c[i].moved;
+        work -= mean_acting_force(&c[i]) * c[i].device_displacement;
         store_sent_force(&c[i]);
     }
     port->energy += work;

@@ -14,10 +14,10 @@ struct session_coupling;
 /* Forces that were sent to a device before the last tick and have not acted yet, and the last one
  * that has. */
 struct session_port_delay {
-    int count;      /* number of them; 0: a force acts at once */
-    double newer;   /* share of a tick in which the force sent count ticks ago acts, 0 to 1; in the
-                       rest it is the last of these */
-    double *force;  /* [count] newest first [N m, N] */
+    int count;                    /* number of them; 0: a force acts at once */
+    double newest_force_fraction; /* share of a tick in which the force sent count ticks ago acts, 0
+                     to 1; in the rest it is the last of these */
+    double *force;                /* [count] newest first [N m, N] */
     double free;    /* number of ticks since the hand touched, up to count + 1: then no force of a
                        contact acts any more */
     uint32_t field; /* their field in the record */

@@ -13,41 +13,43 @@
 
 /* What the device renders along an axis: stiffness, or damping (damps). */
 static double find_limit_of_axis(const struct tact_session *s, const struct session_coupling *c,
-                                 int damps)
+                                 int is_damping)
 {
-    return damps ? tact_passivity_max_damping(c->port.numbers.mass, tact_session_port_delay(s, c),
-                                              c->alpha, s->period)
-                 : tact_session_stiffest_of_port(s, c);
+    return is_damping
+               ? tact_passivity_max_damping(c->port.numbers.mass, tact_session_port_delay(s, c),
+                                            c->alpha, s->period)
+               : tact_session_stiffest_of_port(s, c);
 }
 
 /* Roots of the gain of force and torque over the limit of the device, the least of three axes, as
  * the matrix turns among them; 0 where no limit is known or an energy bound acts. */
-static void find_weights(const struct tact_session *s, const struct session_coupling *c, int damps,
-                         double weight[6])
+static void compute_matrix_weights(const struct tact_session *s, const struct session_coupling *c,
+                                   int is_damping, double weight[6])
 {
     for (int part = 0; part < 2; part++) {
-        double least = INFINITY;
+        double min_limit = INFINITY;
         for (int i = 3 * part; i < 3 * part + 3; i++) {
             const struct tact_scene_coupling *def =
                 s->scene->hands[c->hand].links[c[i].link].joint.coupling;
             const int is_bounded = c[i].port.are_axis_numbers_known && !def->hard;
-            least = is_bounded ? fmin(least, find_limit_of_axis(s, &c[i], damps)) : least;
+            min_limit =
+                is_bounded ? fmin(min_limit, find_limit_of_axis(s, &c[i], is_damping)) : min_limit;
         }
         for (int i = 3 * part; i < 3 * part + 3; i++) {
-            weight[i] = sqrt(tact_session_coupling_gain(&c[i]) / least);
+            weight[i] = sqrt(tact_session_coupling_gain(&c[i]) / min_limit);
         }
     }
 }
 
 /* Checks that no direction exceeds the limits: with W^2 the limits, W^-1 K W^-1 is at most 1. */
-static int check_matrix(const struct tact_session *s, const struct session_coupling *c, int damps,
-                        struct tact_error *err)
+static int check_coupling_matrix(const struct tact_session *s, const struct session_coupling *c,
+                                 int is_damping, struct tact_error *err)
 {
     const struct tact_scene_file_base *file = tact_scene_base_matrices(&s->scene->hands[c->hand]);
-    const double *matrix = damps ? file->damping_matrix : file->stiffness_matrix;
+    const double *matrix = is_damping ? file->damping_matrix : file->stiffness_matrix;
     double weight[6], weighted[36], values[6];
     char key[64];
-    find_weights(s, c, damps, weight);
+    compute_matrix_weights(s, c, is_damping, weight);
     for (int i = 0; i < 36; i++) {
         const int transposed = i % 6 * 6 + i / 6;
         weighted[i] = 0.5 * (matrix[i] + matrix[transposed]) * weight[i / 6] * weight[i % 6];
@@ -57,15 +59,15 @@ static int check_matrix(const struct tact_session *s, const struct session_coupl
         return 0;
     }
     snprintf(key, sizeof key, "hands[%d].base.%s", c->hand,
-             damps ? "damping_matrix" : "stiffness_matrix");
+             is_damping ? "damping_matrix" : "stiffness_matrix");
     tact_scene_where(s->scene, key, err);
     return tact_error_set(err, -EINVAL,
                           "along one direction of force and torque this matrix is %.4g times what "
                           "the device of %s %s;"
                           " expected at most 1, or \"hard: true\" of both couplings",
-                          values[5], s->hands[c->hand].base,
-                          damps ? "allows without oscillating when it is released"
-                                : "renders without rattling");
+                          values[5], s->hands[c->hand].base_name,
+                          is_damping ? "allows without oscillating when it is released"
+                                     : "renders without rattling");
 }
 
 int tact_session_check_base_matrices(const struct tact_session *s, struct tact_error *err)
@@ -74,8 +76,8 @@ int tact_session_check_base_matrices(const struct tact_session *s, struct tact_e
     for (int i = 0; !rc && i < s->coupling_count; i++) {
         const struct session_coupling *c = &s->couplings[i];
         if (c->link == 0 && tact_scene_base_matrices(&s->scene->hands[c->hand])) {
-            rc = check_matrix(s, c, 0, err);
-            rc = rc ? rc : check_matrix(s, c, 1, err);
+            rc = check_coupling_matrix(s, c, 0, err);
+            rc = rc ? rc : check_coupling_matrix(s, c, 1, err);
         }
     }
     return rc;

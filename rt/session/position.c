@@ -27,7 +27,7 @@ static void connect_position(const struct tact_session *s, struct session_positi
             out->channel == p->channel) {
             p->output = i;
             p->limit = s->scene->outputs[i].limit;
-            p->is_joint_pushed =
+            p->is_admittance_joint =
                 out->gain != 0.0 &&
                 tact_session_find_admittance(s, out->owner.index, out->owner.link) != NULL;
         }
@@ -43,7 +43,7 @@ int tact_session_connect_positions(struct tact_session *s)
             count += info->output[k].raw > 0;
         }
     }
-    s->positions = calloc(1, sizeof *s->positions + (size_t)count * sizeof *s->positions->one);
+    s->positions = calloc(1, sizeof *s->positions + (size_t)count * sizeof *s->positions->position);
     if (!s->positions) {
         return -ENOMEM;
     }
@@ -51,14 +51,14 @@ int tact_session_connect_positions(struct tact_session *s)
         const struct tact_device_info *info = &s->devices[i].device.info;
         for (int k = 0; k < info->output_count; k++) {
             if (info->output[k].raw > 0) {
-                struct session_position *p = &s->positions->one[s->positions->count++];
+                struct session_position *p = &s->positions->position[s->positions->count++];
                 p->device = i;
                 p->channel = k;
                 connect_position(s, p);
             }
         }
     }
-    tact_session_keep_positions(s);
+    tact_session_send_last_positions(s);
     return 0;
 }
 
@@ -80,19 +80,19 @@ static void anchor_position(struct session_position *p, double joint)
 
 /* A device that is found where it is measured to be is sent to that place; one that is lost, or was
  * never measured, to the place that it was sent to last. */
-static void find_device_position(const struct tact_session *s, struct session_position *p,
-                                 double joint)
+static void update_known_device_position(const struct tact_session *s, struct session_position *p,
+                                         double joint)
 {
     const struct tact_device_input *in = &s->devices[p->device].input;
     const double measured = in->channel[p->measured];
     if (in->state == TACT_DEVICE_LOST) {
-        p->state.known = 0.0;
-    } else if (p->state.known == 0.0 && in->state != TACT_DEVICE_STALE && isfinite(measured)) {
-        p->state.known = 1.0;
+        p->state.is_known = 0.0;
+    } else if (p->state.is_known == 0.0 && in->state != TACT_DEVICE_STALE && isfinite(measured)) {
+        p->state.is_known = 1.0;
         p->state.sent = measured;
         anchor_position(p, joint);
     }
-    if (p->state.known == 0.0) {
+    if (p->state.is_known == 0.0) {
         anchor_position(p, joint);
     }
 }
@@ -110,29 +110,30 @@ static double compute_displacement(struct tact_session *s, struct session_positi
                                    uint64_t tick)
 {
     const struct session_output *out = &s->outputs[p->output];
-    const double wanted = p->state.anchor + out->gain * (joint - p->state.joint);
-    const double within = clamp_position(p, wanted);
-    const int is_clamped =
-        s->safety.state == TACT_SAFETY_ARMED && within != wanted && isfinite(wanted);
+    const double unclamped_position = p->state.anchor + out->gain * (joint - p->state.joint);
+    const double clamped_position = clamp_position(p, unclamped_position);
+    const int is_clamped = s->safety.state == TACT_SAFETY_ARMED &&
+                           clamped_position != unclamped_position && isfinite(unclamped_position);
     int32_t was_clamped = p->state.clamped != 0.0;
-    tact_safety_count_clamp(&s->safety, p->output, wanted, tick, is_clamped, &was_clamped);
+    tact_safety_count_clamp(&s->safety, p->output, unclamped_position, tick, is_clamped,
+                            &was_clamped);
     p->state.clamped = was_clamped;
-    if (is_clamped && p->is_joint_pushed) {
-        p->state.joint = joint - (within - p->state.anchor) / out->gain;
+    if (is_clamped && p->is_admittance_joint) {
+        p->state.joint = joint - (clamped_position - p->state.anchor) / out->gain;
     }
-    return within - p->state.anchor;
+    return clamped_position - p->state.anchor;
 }
 
-void tact_session_want_positions(struct tact_session *s, uint64_t tick)
+void tact_session_request_position_displacements(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; i < s->positions->count; i++) {
-        struct session_position *p = &s->positions->one[i];
+        struct session_position *p = &s->positions->position[i];
         const double joint = get_joint_position(s, p);
-        find_device_position(s, p, joint);
+        update_known_device_position(s, p, joint);
         if (p->output >= 0) {
             const double gate = s->outputs[p->output].gate;
             const double displacement = compute_displacement(s, p, joint, tick);
-            s->wanted[p->output] = gate > 0.0 ? gate * displacement : 0.0;
+            s->requested_outputs[p->output] = gate > 0.0 ? gate * displacement : 0.0;
         }
     }
 }
@@ -143,41 +144,41 @@ void tact_session_want_positions(struct tact_session *s, uint64_t tick)
 static void move_device_position(struct tact_session *s, struct session_position *p, double joint)
 {
     const struct session_output *out = &s->outputs[p->output];
-    const double displacement = s->sent[p->output];
+    const double displacement = s->sent_outputs[p->output];
     p->state.sent = clamp_position(p, p->state.anchor + displacement);
-    if (p->is_joint_pushed && s->safety.channel[p->output].slowed) {
+    if (p->is_admittance_joint && s->safety.channel[p->output].slowed) {
         p->state.joint = joint - displacement / (out->gain * s->safety.ramp * out->gate);
     }
 }
 
-void tact_session_place_positions(struct tact_session *s)
+void tact_session_send_limited_positions(struct tact_session *s)
 {
     const int is_armed = s->safety.state == TACT_SAFETY_ARMED;
     for (int i = 0; i < s->positions->count; i++) {
-        struct session_position *p = &s->positions->one[i];
+        struct session_position *p = &s->positions->position[i];
         const double joint = get_joint_position(s, p), before = p->state.sent;
         if (p->output < 0) {
             continue;
         }
         const struct session_output *out = &s->outputs[p->output];
-        s->wanted[p->output] += p->state.anchor;
-        if (is_armed && p->state.known != 0.0) {
+        s->requested_outputs[p->output] += p->state.anchor;
+        if (is_armed && p->state.is_known != 0.0) {
             move_device_position(s, p, joint);
         } else {
             anchor_position(p, joint);
         }
-        s->sent[p->output] = p->state.sent;
+        s->sent_outputs[p->output] = p->state.sent;
         if (out->admittance) {
             out->admittance->state.rate = (p->state.sent - before) / (s->period * out->gain);
         }
     }
-    tact_session_keep_positions(s);
+    tact_session_send_last_positions(s);
 }
 
-void tact_session_keep_positions(struct tact_session *s)
+void tact_session_send_last_positions(struct tact_session *s)
 {
     for (int i = 0; s->positions && i < s->positions->count; i++) {
-        const struct session_position *p = &s->positions->one[i];
+        const struct session_position *p = &s->positions->position[i];
         s->devices[p->device].output[p->channel] = p->state.sent;
     }
 }

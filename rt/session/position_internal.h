@@ -10,19 +10,19 @@ struct session_positions {
     int count;
     struct session_position {
         int device, channel;
-        int measured;        /* input of the device that measures the position */
-        int output;          /* index of the output that moves it; -1: none */
-        int is_joint_pushed; /* 1: a person's force moves the joint */
-        double limit;        /* largest |position| [rad, m] */
+        int measured;            /* input of the device that measures the position */
+        int output;              /* index of the output that moves it; -1: none */
+        int is_admittance_joint; /* 1: a person's force moves the joint */
+        double limit;            /* largest |position| [rad, m] */
         struct session_position_state {
-            double sent;    /* position sent last [rad, m] */
-            double anchor;  /* position to which the motion of the joint is added [rad, m] */
-            double joint;   /* position of the joint from which its motion counts [rad, m] */
-            double known;   /* 1: measured since the start, or since the device was lost */
-            double clamped; /* 1: the limit acted in the last tick */
+            double sent;     /* position sent last [rad, m] */
+            double anchor;   /* position to which the motion of the joint is added [rad, m] */
+            double joint;    /* position of the joint from which its motion counts [rad, m] */
+            double is_known; /* 1: measured since the start, or since the device was lost */
+            double clamped;  /* 1: the limit acted in the last tick */
         } state;
         uint32_t field; /* offset of its field in the record */
-    } one[];
+    } position[];
 };
 
 #define POSITION_STATE_NUMBERS ((int)(sizeof(struct session_position_state) / sizeof(double)))
@@ -33,13 +33,13 @@ int tact_session_connect_positions(struct tact_session *s);
 
 /* Sets `wanted` of the outputs that are positions, for the safety chain: how far each is to be from
  * its anchor. */
-void tact_session_want_positions(struct tact_session *s, uint64_t tick);
+void tact_session_request_position_displacements(struct tact_session *s, uint64_t tick);
 
 /* After the safety chain: turns `wanted` and `sent` of these outputs into positions, and sets the
  * channels of the devices. */
-void tact_session_place_positions(struct tact_session *s);
+void tact_session_send_limited_positions(struct tact_session *s);
 
 /* Sets the channels of the devices to the positions that were sent last. */
-void tact_session_keep_positions(struct tact_session *s);
+void tact_session_send_last_positions(struct tact_session *s);
 
 #endif

@@ -61,54 +61,54 @@ static char *devices_json(const struct tact_session *s)
 }
 
 static size_t attach_mesh_files(const struct tact_scene_shape *shapes, uint32_t count,
-                                struct tact_log_attachment *out, size_t used)
+                                struct tact_log_attachment *out, size_t attachment_count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        int known = !shapes[i].file_data;
-        for (size_t k = 0; k < used && !known; k++) {
-            known = !strcmp(out[k].name, shapes[i].file);
+        int is_attached = !shapes[i].file_data;
+        for (size_t k = 0; k < attachment_count && !is_attached; k++) {
+            is_attached = !strcmp(out[k].name, shapes[i].file);
         }
-        if (!known) {
-            out[used++] =
+        if (!is_attached) {
+            out[attachment_count++] =
                 (struct tact_log_attachment){shapes[i].file, "application/octet-stream",
                                              shapes[i].file_data, (size_t)shapes[i].file_size};
         }
     }
-    return used;
+    return attachment_count;
 }
 
 /* Attaches the calibration file of a device once, also if two devices use it. */
 static size_t attach_calibration_file(const struct tact_scene_device *device,
-                                      struct tact_log_attachment *out, size_t used)
+                                      struct tact_log_attachment *out, size_t attachment_count)
 {
-    bool known = !device->calibration;
-    for (size_t k = 0; k < used && !known; k++) {
-        known = !strcmp(out[k].name, device->calibration);
+    bool is_attached = !device->calibration;
+    for (size_t k = 0; k < attachment_count && !is_attached; k++) {
+        is_attached = !strcmp(out[k].name, device->calibration);
     }
-    if (!known) {
-        out[used++] =
+    if (!is_attached) {
+        out[attachment_count++] =
             (struct tact_log_attachment){device->calibration, "application/yaml",
                                          device->calibration_text, device->calibration_size};
     }
-    return used;
+    return attachment_count;
 }
 
 /* Attaches the hand files of the scene (MJCF, URDF and their meshes). */
 static size_t attach_hand_files(const struct tact_scene_hand *hand, struct tact_log_attachment *out,
-                                size_t used)
+                                size_t attachment_count)
 {
     for (uint32_t i = 0; i < hand->sources_count; i++) {
         const struct tact_scene_hand_source *file = &hand->sources[i];
-        int known = 0;
-        for (size_t k = 0; k < used && !known; k++) {
-            known = !strcmp(out[k].name, file->name);
+        int is_attached = 0;
+        for (size_t k = 0; k < attachment_count && !is_attached; k++) {
+            is_attached = !strcmp(out[k].name, file->name);
         }
-        if (!known) {
-            out[used++] = (struct tact_log_attachment){file->name, "application/octet-stream",
-                                                       file->data, (size_t)file->size};
+        if (!is_attached) {
+            out[attachment_count++] = (struct tact_log_attachment){
+                file->name, "application/octet-stream", file->data, (size_t)file->size};
         }
     }
-    return used;
+    return attachment_count;
 }
 
 /* Collects the attachments: scene, devices, and every other file once. */
@@ -120,21 +120,23 @@ static size_t collect_attachments(const struct tact_session *s, const char *devi
                                           (size_t)scene->text_size};
     out[1] = (struct tact_log_attachment){TACT_LOG_DEVICES, "application/json", devices,
                                           strlen(devices)};
-    size_t used = 2;
+    size_t attachment_count = 2;
     for (uint32_t i = 0; i < scene->devices_count; i++) {
-        used = attach_calibration_file(&scene->devices[i], out, used);
+        attachment_count = attach_calibration_file(&scene->devices[i], out, attachment_count);
     }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
-        used = attach_mesh_files(scene->bodies[i].shapes, scene->bodies[i].shapes_count, out, used);
+        attachment_count = attach_mesh_files(scene->bodies[i].shapes, scene->bodies[i].shapes_count,
+                                             out, attachment_count);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         for (uint32_t k = 0; k < scene->hands[i].links_count; k++) {
             const struct tact_scene_link *link = &scene->hands[i].links[k];
-            used = attach_mesh_files(link->shapes, link->shapes_count, out, used);
+            attachment_count =
+                attach_mesh_files(link->shapes, link->shapes_count, out, attachment_count);
         }
-        used = attach_hand_files(&scene->hands[i], out, used);
+        attachment_count = attach_hand_files(&scene->hands[i], out, attachment_count);
     }
-    return used;
+    return attachment_count;
 }
 
 /* Arrays for the log topics of a session, and those added by its caller. */
@@ -254,17 +256,18 @@ static void list_recorder_link(const struct tact_session *s, uint32_t index, uin
     const struct tact_scene_link *link = &hand->links[k];
     const struct tact_pose base = get_body_pose(hand->position, hand->quat_wxyz),
                            pose = get_body_pose(link->joint.position, link->joint.quat_wxyz);
-    const bool is_base = k < (uint32_t)h->of_base, fixed = !link->parent && !h->of_base;
+    const bool is_base = k < (uint32_t)h->base_coordinate_count,
+               fixed = !link->parent && !h->base_coordinate_count;
     struct tact_pose world;
     struct tact_recorder_link *out = &l->links[l->content.link_count++];
     *out = (struct tact_recorder_link){.name = tact_session_link_name(s, (int)index, (int)k),
-                                       .parent = fixed || is_base ? "world" : h->base,
+                                       .parent = fixed || is_base ? "world" : h->base_name,
                                        .slides = is_base ? TACT_RECORDER_BASE
                                                          : !strcmp(link->joint.type, "slide"),
                                        .position = is_base ? h->q : h->q + k};
     for (uint32_t p = 0; link->parent && p < k; p++) {
         if (!strcmp(hand->links[p].name, link->parent)) {
-            out->parent = h->names[p];
+            out->parent = h->joint_names[p];
         }
     }
     tact_pose_mul(&world, &base, &pose);
@@ -277,13 +280,13 @@ static void list_recorder_hand(const struct tact_session *s, uint32_t index, str
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
     for (uint32_t k = 0; k < hand->links_count; k++) {
-        if (k + 1 >= (uint32_t)h->of_base) {
+        if (k + 1 >= (uint32_t)h->base_coordinate_count) {
             list_recorder_link(s, index, k, l);
             list_recorder_shapes(hand->links[k].shapes, hand->links[k].shapes_count,
                                  tact_session_link_name(s, (int)index, (int)k), NULL, l);
         }
         l->joints[l->content.joint_count++] =
-            (struct tact_recorder_joint){h->names[k], h->q + k, h->v + k, h->torque + k};
+            (struct tact_recorder_joint){h->joint_names[k], h->q + k, h->v + k, h->torque + k};
     }
 }
 
@@ -316,11 +319,12 @@ static int list_recorder_contacts(struct tact_session *s, struct lists *l)
 {
     struct tact_layout topics = {0};
     int rc = 0;
-    if (s->listed) {
+    if (s->recorded_pairs) {
         for (int i = 0; i < s->recorded_pair_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
-            int pair = s->listed[i];
-            rc = list_recorder_contact(s, pair, tact_session_find_known_pair(s, pair)->place - 1,
-                                       &topics, l);
+            int pair = s->recorded_pairs[i];
+            rc = list_recorder_contact(
+                s, pair, tact_session_find_known_pair(s, pair)->record_offset_plus_one - 1, &topics,
+                l);
         }
     } else {
         int pair = tact_world_next_pair(s->world, -1);
@@ -375,7 +379,7 @@ static int fill_content_lists(struct tact_session *s, struct lists *l)
         return rc;
     }
     list_recorder_sensors(s, l);
-    l->content.owners = s->owners;
+    l->content.owners = s->shape_owner_names;
     l->content.owner_count = (size_t)tact_world_shape_count(s->world);
     return 0;
 }

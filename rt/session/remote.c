@@ -27,10 +27,10 @@ static void compute_tie_drive(const struct tact_scene_remote *def, double period
                               double *damping)
 {
     const int waves = !strcmp(def->mode, "waves");
-    const struct tact_wave_tie tie = make_wave_tie(def, period);
-    const double share = waves ? tact_wave_drive_gain_fraction(&tie) : 1.0;
-    *stiffness = share * def->stiffness;
-    *damping = waves && def->stiffness == 0.0 ? def->impedance : share * def->damping;
+    const struct tact_wave_tie wave_tie = make_wave_tie(def, period);
+    const double gain_fraction = waves ? tact_wave_drive_gain_fraction(&wave_tie) : 1.0;
+    *stiffness = gain_fraction * def->stiffness;
+    *damping = waves && def->stiffness == 0.0 ? def->impedance : gain_fraction * def->damping;
 }
 
 void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
@@ -94,8 +94,9 @@ static void find_optional_channels(struct tact_session *s, struct session_remote
     r->out.clutched = find_optional_channel(s, r, "clutched", 1);
     r->out.fault = find_optional_channel(s, r, "fault", 1);
     r->is_first = 1;
-    for (const struct session_remote *other = s->remotes; other < r; other++) {
-        r->is_first &= other->device != r->device;
+    for (const struct session_remote *earlier_remote = s->remotes; earlier_remote < r;
+         earlier_remote++) {
+        r->is_first &= earlier_remote->device != r->device;
     }
 }
 
@@ -104,7 +105,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     struct session_remote *r = &s->remotes[index];
     const struct tact_scene_remote *def = &s->scene->remotes[index];
     r->def = def;
-    r->tie = make_wave_tie(def, s->period);
+    r->wave_tie = make_wave_tie(def, s->period);
     r->mode = !strcmp(def->mode, "waves")            ? REMOTE_WAVES
               : !strcmp(def->mode, "position_force") ? REMOTE_POSITION_FORCE
               : !strcmp(def->mode, "model")          ? REMOTE_MODEL
@@ -112,7 +113,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     r->hand = r->link = -1;
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
-            if (!strcmp(s->hands[i].names[k], def->joint)) {
+            if (!strcmp(s->hands[i].joint_names[k], def->joint)) {
                 r->hand = (int)i;
                 r->link = (int)k;
             }
@@ -127,7 +128,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     }
     r->coupling = tact_session_find_coupling(s, r->hand, r->link);
     r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
-    r->state.tank = def->tank;
+    r->state.energy_tank = def->tank;
     r->terms = tact_session_remote_terms(s->scene, def->device);
     const int rc = find_remote_channels(s, r, err);
     if (!rc) {
@@ -212,7 +213,7 @@ static const struct tact_device_input *device_input_of_tie(const struct tact_ses
  * was released since a fault was cleared or the other site was lost. */
 static int is_tie_allowed_here(const struct tact_session *s, const struct session_remote *r)
 {
-    return s->deadman && s->safety.state != TACT_SAFETY_FAULT && !s->safety.await_release &&
+    return s->is_deadman_held && s->safety.state != TACT_SAFETY_FAULT && !s->safety.await_release &&
            r->state.must_release_deadman_to_reengage == 0.0;
 }
 
@@ -221,23 +222,25 @@ static int is_tie_allowed_here(const struct tact_session *s, const struct sessio
 static void update_reengagement(const struct tact_session *s, struct session_remote *r)
 {
     const struct tact_device_input *in = device_input_of_tie(s, r);
-    const double other = in->channel[r->in.held];
-    const int held =
-        s->deadman_device >= 0 ? s->deadman : other > 0.5 && other < HELD_CHANNEL_WITHOUT_DEADMAN;
+    const double other_site_held = in->channel[r->in.held];
+    const int is_engaging_deadman_held =
+        s->deadman_device >= 0
+            ? s->is_deadman_held
+            : other_site_held > 0.5 && other_site_held < HELD_CHANNEL_WITHOUT_DEADMAN;
     if (in->state == TACT_DEVICE_LOST) {
-        r->state.must_release_deadman_to_reengage = r->state.met;
+        r->state.must_release_deadman_to_reengage = r->state.has_been_connected;
     } else if (in->state == TACT_DEVICE_OK) {
-        r->state.met = 1.0;
+        r->state.has_been_connected = 1.0;
         r->state.must_release_deadman_to_reengage =
-            held ? r->state.must_release_deadman_to_reengage : 0.0;
+            is_engaging_deadman_held ? r->state.must_release_deadman_to_reengage : 0.0;
     }
 }
 
 static int is_finite_input(const struct session_remote *r, const struct tact_device_input *in)
 {
     int is_finite = isfinite(in->channel[r->in.round_trip]);
-    for (int k = 0; k < r->parts; k++) {
-        const struct session_remote *part = r->part[k];
+    for (int k = 0; k < r->vector_tie_count; k++) {
+        const struct session_remote *part = r->vector_ties[k];
         is_finite = is_finite && isfinite(in->channel[part->in.wave]) &&
                     isfinite(in->channel[part->in.position]) &&
                     isfinite(in->channel[part->in.force]);
@@ -263,25 +266,26 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
     update_reengagement(s, r);
-    tact_session_classify_wave(s, r);
+    tact_session_set_arrived_wave_kind(s, r);
     if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 ||
         !is_tie_allowed_here(s, r) || !is_finite_input(r, in) ||
-        (state->ticks <= 0.0 && state->share > 0.0)) {
+        (state->ticks <= 0.0 && state->force_fraction > 0.0)) {
         state->ticks = disengaged_ticks_value(r, in);
-        state->share = tact_session_faded_share(s, r);
+        state->force_fraction = tact_session_faded_force_fraction(s, r);
         return;
     }
     if (state->ticks == 0.0) {
-        tact_session_zero_other_position(s, r);
+        tact_session_zero_position_offset(s, r);
         state->must_zero_offset = r->mode == REMOTE_WAVES;
     }
     if (state->ticks <= 0.0) {
-        state->tank = r->def->tank;
+        state->energy_tank = r->def->tank;
     }
     if (r->mode == REMOTE_WAVES) {
-        tact_session_update_wave_share(s, r);
+        tact_session_update_force_fraction(s, r);
     } else {
-        state->share = fmin(1.0, state->share + s->period / TACT_SESSION_FORCE_RAMP_TIME);
+        state->force_fraction =
+            fmin(1.0, state->force_fraction + s->period / TACT_SESSION_FORCE_RAMP_TIME);
     }
     state->ticks = now;
 }
@@ -291,36 +295,39 @@ static void update_target_from_position(const struct tact_session *s, struct ses
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
-    state->line_end_correction_rate = state->used = 0.0;
+    state->line_end_correction_rate = state->used_wave = 0.0;
     /* mode position_force at the person: minus the force of the other site */
     if (r->def->stiffness == 0.0) {
-        state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
-                                               (1.0 - state->share) * joint_rate
-                                         : tact_session_rate_to_fade_force(s, r, joint_rate);
+        state->rate = state->ticks > 0.0
+                          ? -state->force_fraction * in->channel[r->in.force] / r->damping +
+                                (1.0 - state->force_fraction) * joint_rate
+                          : tact_session_rate_to_fade_force(s, r, joint_rate);
         return;
     }
     if (state->ticks <= 0.0) {
         state->rate = 0.0;
         return;
     }
-    if (r->turns) {
-        if (r->component == 0) { /* of all three */
+    if (r->is_attitude) {
+        if (r->vector_component == 0) { /* of all three */
             tact_session_track_remote_attitude(s, r);
         }
         return;
     }
-    const double other = in->channel[r->in.position];
-    state->rate += REMOTE_RATE_FILTER_WEIGHT * ((other - state->other) / s->period - state->rate);
-    state->other = other;
-    state->target = other - state->offset;
+    const double arrived_position = in->channel[r->in.position];
+    state->rate += REMOTE_RATE_FILTER_WEIGHT *
+                   ((arrived_position - state->other_site_position) / s->period - state->rate);
+    state->other_site_position = arrived_position;
+    state->target = arrived_position - state->offset;
 }
 
 /* The joint's drive is that of the tie and of a coupling together. */
 static void set_tied_joint_target(const struct tact_session *s, struct session_remote *r)
 {
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
-    const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
-    const double stiffness = own ? own->stiffness : 0.0;
+    const struct tact_scene_coupling *joint_coupling =
+        s->scene->hands[r->hand].links[r->link].joint.coupling;
+    const double stiffness = joint_coupling ? joint_coupling->stiffness : 0.0;
     double *target = &hand.target[r->link];
     r->tie_target = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
     if (r->axes) { /* set once all three components have theirs */
@@ -334,11 +341,13 @@ static void set_tied_joint_target(const struct tact_session *s, struct session_r
 static void set_tied_joint_rate(const struct tact_session *s, struct session_remote *r)
 {
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
-    const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
-    const double damping = own ? own->damping : 0.0, tie_rate = tact_session_tie_target_rate(s, r);
+    const struct tact_scene_coupling *joint_coupling =
+        s->scene->hands[r->hand].links[r->link].joint.coupling;
+    const double damping = joint_coupling ? joint_coupling->damping : 0.0,
+                 tie_rate = tact_session_tie_target_rate(s, r);
     double *rate = &hand.target_rate[r->link];
     if (r->axes) {
-        if (r->component == 0) {
+        if (r->vector_component == 0) {
             tact_session_add_tie_to_unequal_rates(s, r);
         }
         return;
@@ -357,7 +366,7 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
         if (r->state.ticks > 0.0) {
             tact_session_render_remote_wall(s, r, hand.q[r->link], joint_rate);
         } else {
-            r->model.felt = (struct tact_wall_rendering){.delayed_force = 0.0};
+            r->model.rendered_wall = (struct tact_wall_rendering){.delayed_force = 0.0};
             r->state.rate = tact_session_rate_to_fade_force(s, r, joint_rate);
         }
     } else {
@@ -366,7 +375,7 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
 }
 
 /* One step after another for all ties, as those of a vector use each other's states. */
-void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
+void tact_session_set_tie_targets(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; i < s->remote_count; i++) {
         update_engagement(s, &s->remotes[i], (double)tick + 1.0);
@@ -378,7 +387,7 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
         set_tied_joint_target(s, &s->remotes[i]);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        if (s->remotes[i].axes && s->remotes[i].component == 0) {
+        if (s->remotes[i].axes && s->remotes[i].vector_component == 0) {
             tact_session_add_tie_to_unequal_targets(s, &s->remotes[i]);
         }
     }
@@ -407,7 +416,7 @@ static void send_site_state(const struct tact_session *s, const struct session_r
     }
 }
 
-void tact_session_send_remotes(struct tact_session *s)
+void tact_session_send_to_other_sites(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
@@ -427,7 +436,7 @@ void tact_session_send_remotes(struct tact_session *s)
         } else if (r->stiffness == 0.0) {
             r->state.target = q;
         }
-        out[r->out.wave] = r->state.sent;
+        out[r->out.wave] = r->state.sent_wave;
         out[r->out.position] = q;
         out[r->out.force] = r->state.force;
         if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {

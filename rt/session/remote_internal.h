@@ -9,7 +9,7 @@
 /* A joint that is tied to the joint of another site. */
 struct session_remote {
     const struct tact_scene_remote *def;
-    struct tact_wave_tie tie;
+    struct tact_wave_tie wave_tie;
     int device, hand, link;
     enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION, REMOTE_MODEL } mode;
     struct { /* input channels of the device that connects the sites */
@@ -30,16 +30,16 @@ struct session_remote {
     double stiffness,
         damping; /* stiffness and damping of the joint's drive that belong to this tie */
     /* Ties of the same vector: of a base's position or attitude x, y and z, of a joint itself. */
-    struct session_remote *part[3];
-    int parts;     /* 1 or 3 */
-    int component; /* index of this tie in its vector: part[component] is the tie itself */
-    int turns;     /* 1: an attitude; positions are rotation vectors, rates angular velocities */
+    struct session_remote *vector_ties[3];
+    int vector_tie_count; /* 1 or 3 */
+    int vector_component; /* index of this tie in its vector: part[component] is the tie itself */
+    int is_attitude; /* 1: an attitude; positions are rotation vectors, rates angular velocities */
     /* [9] axes of the coupling, columns in the world, where it has other numbers along each; NULL:
      * it has none */
     const double *axes;
-    double line_end_rotation;    /* rotation of the end of an attitude's line in the tick, about its
-                               axis [rad] */
-    enum tact_wave_kind arrived; /* kind of the waves that arrived for its vector */
+    double line_end_rotation; /* rotation of the end of an attitude's line in the tick, about its
+                            axis [rad] */
+    enum tact_wave_kind arrived_wave_kind; /* kind of the waves that arrived for its vector */
     int is_line_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stands
                              still */
     double energy_added_to_wave; /* what the force of a robot's end added to the square of the wave
@@ -52,27 +52,27 @@ struct session_remote {
         double line_end_correction_rate; /* part of the line end's rate that corrects its position
                               toward the other site's */
         double force;                    /* force of the tie on the joint [N m, N] */
-        double used, sent;               /* waves [sqrt(W)] */
+        double used_wave, sent_wave;     /* waves [sqrt(W)] */
         double offset; /* offset between the positions of the two sites, so that nothing jumps [rad,
                           m] */
-        double other;  /* position of the other site in the last tick [rad, m] */
-        double ticks;  /* ticks up to this one, if engaged; 0: disengaged; -1: disengaged as nothing
-                          arrived */
-        double met;    /* 1: the other site has been connected since the start */
+        double other_site_position; /* position of the other site in the last tick [rad, m] */
+        double ticks; /* ticks up to this one, if engaged; 0: disengaged; -1: disengaged as nothing
+                         arrived */
+        double has_been_connected; /* 1: the other site has been connected since the start */
         double must_release_deadman_to_reengage; /* 1: the other site was lost; the deadman must be
                                  released before re-engaging */
-        double share; /* fraction of the force that a person feels, 0 to 1 [1] */
-        double tank;  /* energy left in the tank for position corrections [J] */
-        double work;  /* work that the tie has done on the joint so far [J] */
-        double wait;  /* a person's end: over 0 while it asks the robot's to stay where it is until
-                         its force is felt again; the longest time that is left for it then [s] */
+        double force_fraction;   /* fraction of the force that a person feels, 0 to 1 [1] */
+        double energy_tank;      /* energy left in the tank for position corrections [J] */
+        double work;             /* work that the tie has done on the joint so far [J] */
+        double robot_wait_time;  /* remaining wait for the force of the robot, whose line end is to
+                                    stay where it is meanwhile; only at a person [s] */
         double must_zero_offset; /* a robot's end: 1 until the first wave after the tie engaged */
     } state;
     uint32_t field; /* offset of its field in the record */
     struct session_remote_model {
         /* wall found at the robot, in the robot's joint coordinate */
-        struct tact_wall_estimate found;
-        struct tact_wall_rendering felt; /* at the person */
+        struct tact_wall_estimate found_wall;
+        struct tact_wall_rendering rendered_wall; /* at the person */
         /* number of ticks in which the wall was stiffer than the joint can render */
         double limited;
     } model; /* of REMOTE_MODEL */
@@ -87,8 +87,8 @@ int tact_session_connect_remotes(struct tact_session *s, struct tact_error *err)
 void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
                                    struct tact_link_def *link);
 /* Before and after the solve: their targets; and what goes to the other site. Real-time safe. */
-void tact_session_follow_remotes(struct tact_session *s, uint64_t tick);
-void tact_session_send_remotes(struct tact_session *s);
+void tact_session_set_tie_targets(struct tact_session *s, uint64_t tick);
+void tact_session_send_to_other_sites(struct tact_session *s);
 /* Logs clutch and fault of the other sites when they begin and end, at most once a second. */
 void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t now);
 void tact_session_free_remotes(struct tact_session *s);
@@ -96,16 +96,17 @@ void tact_session_free_remotes(struct tact_session *s);
 /* remote_wave.c: both ends of a line of waves. Real-time safe. */
 #define TACT_SESSION_FORCE_RAMP_TIME 0.2 /* time for which a felt force fades in or out [s] */
 /* Share of the felt force after a tick in which it fades. */
-double tact_session_faded_share(const struct tact_session *s, const struct session_remote *r);
+double tact_session_faded_force_fraction(const struct tact_session *s,
+                                         const struct session_remote *r);
 /* Target rate of the damper that fades out the force of the last tick. */
 double tact_session_rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
                                        double joint_rate);
 /* Finds what arrived, before the engagement. */
-void tact_session_classify_wave(const struct tact_session *s, struct session_remote *r);
+void tact_session_set_arrived_wave_kind(const struct tact_session *s, struct session_remote *r);
 /* Updates the share of the felt force, and at the robot of the waves, while engaged. */
-void tact_session_update_wave_share(const struct tact_session *s, struct session_remote *r);
+void tact_session_update_force_fraction(const struct tact_session *s, struct session_remote *r);
 /* Lets the other site's position count from where it is. */
-void tact_session_zero_other_position(const struct tact_session *s, struct session_remote *r);
+void tact_session_zero_position_offset(const struct tact_session *s, struct session_remote *r);
 /* Sets the target rate of the joint's drive from the wave. */
 void tact_session_update_target_from_wave(const struct tact_session *s, struct session_remote *r,
                                           double joint_rate);

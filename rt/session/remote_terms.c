@@ -29,11 +29,11 @@ double tact_session_remote_terms(const struct tact_scene *scene, const char *dev
     size_t count = 0;
     for (uint64_t axis = 0; axis < 6; axis++) {
         for (uint32_t i = 0; i < scene->remotes_count; i++) {
-            const struct tact_scene_remote *tie = &scene->remotes[i];
-            if (tie->axis == axis && !strcmp(tie->device, device)) {
-                terms +=
-                    tact_remote_terms_of_axis(axis, tie->mode, find_joint_kind(scene, tie->joint));
-                impedances[count++] = tie->impedance;
+            const struct tact_scene_remote *remote = &scene->remotes[i];
+            if (remote->axis == axis && !strcmp(remote->device, device)) {
+                terms += tact_remote_terms_of_axis(axis, remote->mode,
+                                                   find_joint_kind(scene, remote->joint));
+                impedances[count++] = remote->impedance;
             }
         }
     }

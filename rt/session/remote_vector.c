@@ -26,25 +26,26 @@ static const double *find_axes_of_unequal_couplings(const struct tact_session *s
     for (int i = 0; i < s->tool_count; i++) {
         axes = s->tools[i].hand == r->hand ? s->tools[i].axes : axes;
     }
-    return r->coupling && tact_scene_has_unequal_axes(&s->scene->hands[r->hand], r->turns) ? axes
-                                                                                           : NULL;
+    return r->coupling && tact_scene_has_unequal_axes(&s->scene->hands[r->hand], r->is_attitude)
+               ? axes
+               : NULL;
 }
 
 void tact_session_group_vector_ties(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
-        const int of_base = r->link < s->hands[r->hand].of_base;
-        const int first = of_base ? r->link / 3 * 3 : r->link;
-        r->parts = of_base ? 3 : 1;
-        r->component = r->link - first;
-        r->turns = of_base && first > 0;
-        r->axes = of_base ? find_axes_of_unequal_couplings(s, r) : NULL;
+        const int is_base_coordinate = r->link < s->hands[r->hand].base_coordinate_count;
+        const int first = is_base_coordinate ? r->link / 3 * 3 : r->link;
+        r->vector_tie_count = is_base_coordinate ? 3 : 1;
+        r->vector_component = r->link - first;
+        r->is_attitude = is_base_coordinate && first > 0;
+        r->axes = is_base_coordinate ? find_axes_of_unequal_couplings(s, r) : NULL;
         for (int k = 0; k < s->remote_count; k++) {
-            struct session_remote *other = &s->remotes[k];
-            const int at = other->link - first;
-            if (other->hand == r->hand && at >= 0 && at < r->parts) {
-                r->part[at] = other;
+            struct session_remote *other_tie = &s->remotes[k];
+            const int at = other_tie->link - first;
+            if (other_tie->hand == r->hand && at >= 0 && at < r->vector_tie_count) {
+                r->vector_ties[at] = other_tie;
             }
         }
     }
@@ -57,42 +58,43 @@ const double *tact_session_remote_inputs(const struct tact_session *s,
 }
 
 /* Relative rotation of rotation vectors: out = a b^-1, or with `back` a^-1 b. */
-static void relative_rotation(double out[3], const double a[3], const double b[3], int back)
+static void relative_rotation(double out[3], const double a[3], const double b[3],
+                              int is_first_inverted)
 {
-    double first[4], second[4], turn[4];
+    double first[4], second[4], rotation[4];
     tact_quat_from_rotvec(first, a);
     tact_quat_from_rotvec(second, b);
-    double *inverse = back ? first : second;
+    double *inverse = is_first_inverted ? first : second;
     for (int i = 1; i < 4; i++) {
         inverse[i] = -inverse[i];
     }
-    tact_quat_mul(turn, first, second);
-    tact_quat_normalize(turn);
-    tact_quat_to_rotvec(out, turn);
+    tact_quat_mul(rotation, first, second);
+    tact_quat_normalize(rotation);
+    tact_quat_to_rotvec(out, rotation);
 }
 
 double tact_session_offset_to_keep_line_end(const struct tact_session *s,
                                             const struct session_remote *r)
 {
-    double target[3], other[3], offset[3];
-    if (!r->turns) {
-        return r->state.other - r->state.target;
+    double target[3], other_site_attitude[3], offset[3];
+    if (!r->is_attitude) {
+        return r->state.other_site_position - r->state.target;
     }
     for (int k = 0; k < 3; k++) {
-        target[k] = r->part[k]->state.target;
-        other[k] = tact_session_remote_inputs(s, r)[r->part[k]->in.position];
+        target[k] = r->vector_ties[k]->state.target;
+        other_site_attitude[k] = tact_session_remote_inputs(s, r)[r->vector_ties[k]->in.position];
     }
-    relative_rotation(offset, target, other, 1);
-    return offset[r->component];
+    relative_rotation(offset, target, other_site_attitude, 1);
+    return offset[r->vector_component];
 }
 
 enum tact_wave_kind tact_session_arrived_wave_kind(const struct tact_session *s,
                                                    const struct session_remote *r)
 {
     enum tact_wave_kind kind = TACT_WAVE_KIND_MISSING;
-    for (int k = 0; k < r->parts; k++) {
+    for (int k = 0; k < r->vector_tie_count; k++) {
         const enum tact_wave_kind part =
-            tact_wave_kind(tact_session_remote_inputs(s, r)[r->part[k]->in.wave]);
+            tact_wave_kind(tact_session_remote_inputs(s, r)[r->vector_ties[k]->in.wave]);
         kind = part > kind ? part : kind;
     }
     return kind;
@@ -102,24 +104,24 @@ enum tact_wave_kind tact_session_arrived_wave_kind(const struct tact_session *s,
 static void find_target_attitude(const struct tact_session *s, const struct session_remote *r,
                                  double target_attitude[3])
 {
-    double other[3], offset[3];
+    double other_site_attitude[3], offset[3];
     for (int k = 0; k < 3; k++) {
-        other[k] = tact_session_remote_inputs(s, r)[r->part[k]->in.position];
-        offset[k] = r->part[k]->state.offset;
+        other_site_attitude[k] = tact_session_remote_inputs(s, r)[r->vector_ties[k]->in.position];
+        offset[k] = r->vector_ties[k]->state.offset;
     }
-    relative_rotation(target_attitude, other, offset, 0);
+    relative_rotation(target_attitude, other_site_attitude, offset, 0);
 }
 
 double tact_session_line_end_position_error(const struct tact_session *s,
                                             const struct session_remote *r)
 {
     double target_attitude[3], target[3], error[3], line_end_correction_rate[3];
-    if (!r->turns) {
+    if (!r->is_attitude) {
         return tact_session_remote_inputs(s, r)[r->in.position] - r->state.offset - r->state.target;
     }
     for (int k = 0; k < 3; k++) {
-        target[k] = r->part[k]->state.target;
-        line_end_correction_rate[k] = r->part[k]->state.line_end_correction_rate;
+        target[k] = r->vector_ties[k]->state.target;
+        line_end_correction_rate[k] = r->vector_ties[k]->state.line_end_correction_rate;
     }
     find_target_attitude(s, r, target_attitude);
     relative_rotation(error, target_attitude, target, 0);
@@ -127,22 +129,22 @@ double tact_session_line_end_position_error(const struct tact_session *s,
     if (angle > pi - half_turn_sense_margin && tact_v3_dot(error, line_end_correction_rate) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
     }
-    return error[r->component];
+    return error[r->vector_component];
 }
 
 void tact_session_track_remote_attitude(const struct tact_session *s, struct session_remote *r)
 {
-    double now[3], before[3], moved[3], target_attitude[3];
+    double now[3], before[3], rotation_in_tick[3], target_attitude[3];
     for (int k = 0; k < 3; k++) {
-        now[k] = tact_session_remote_inputs(s, r)[r->part[k]->in.position];
-        before[k] = r->part[k]->state.other;
+        now[k] = tact_session_remote_inputs(s, r)[r->vector_ties[k]->in.position];
+        before[k] = r->vector_ties[k]->state.other_site_position;
     }
-    relative_rotation(moved, now, before, 0);
+    relative_rotation(rotation_in_tick, now, before, 0);
     find_target_attitude(s, r, target_attitude);
     for (int k = 0; k < 3; k++) {
-        struct session_remote_state *state = &r->part[k]->state;
-        state->rate += REMOTE_RATE_FILTER_WEIGHT * (moved[k] / s->period - state->rate);
-        state->other = now[k];
+        struct session_remote_state *state = &r->vector_ties[k]->state;
+        state->rate += REMOTE_RATE_FILTER_WEIGHT * (rotation_in_tick[k] / s->period - state->rate);
+        state->other_site_position = now[k];
         state->target = target_attitude[k];
     }
 }
@@ -150,63 +152,68 @@ void tact_session_track_remote_attitude(const struct tact_session *s, struct ses
 double tact_session_tie_target_rate(const struct tact_session *s, const struct session_remote *r)
 {
     double w[3], rate[3];
-    if (!r->turns) {
+    if (!r->is_attitude) {
         return r->state.rate;
     }
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
     for (int k = 0; k < 3; k++) {
-        w[k] = r->part[k]->state.rate;
+        w[k] = r->vector_ties[k]->state.rate;
     }
-    tact_rotvec_rate(rate, hand.target + r->part[0]->link, w);
-    return rate[r->component];
+    tact_rotvec_rate(rate, hand.target + r->vector_ties[0]->link, w);
+    return rate[r->vector_component];
 }
 
 void tact_session_rotate_line_ends(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
-        double line_end_rotation[3], back[3], target[3];
-        if (!r->turns || r->component != 0 || r->mode != REMOTE_WAVES || r->stiffness == 0.0) {
+        double line_end_rotation[3], inverse_target[3], target[3];
+        if (!r->is_attitude || r->vector_component != 0 || r->mode != REMOTE_WAVES ||
+            r->stiffness == 0.0) {
             continue;
         }
         for (int k = 0; k < 3; k++) {
-            line_end_rotation[k] = r->part[k]->line_end_rotation;
-            back[k] = -r->part[k]->state.target;
+            line_end_rotation[k] = r->vector_ties[k]->line_end_rotation;
+            inverse_target[k] = -r->vector_ties[k]->state.target;
         }
-        relative_rotation(target, line_end_rotation, back, 0);
+        relative_rotation(target, line_end_rotation, inverse_target, 0);
         for (int k = 0; k < 3; k++) {
-            r->part[k]->state.target = target[k];
+            r->vector_ties[k]->state.target = target[k];
         }
     }
 }
 
 /* Turns the targets or rates of a coupling, in own, into those of coupling and tie together: (K_c +
  * k)^-1 (K_c own + k tie), with the numbers of the coupling along its axes. */
-static void weigh_vectors(const struct tact_session *s, const struct session_remote *r, int is_rate,
-                          double own[3], const double tie[3])
+static void average_coupling_and_tie(const struct tact_session *s, const struct session_remote *r,
+                                     int is_rate, double coupling_vector[3],
+                                     const double tie_vector[3])
 {
     const struct tact_scene_hand *hand = &s->scene->hands[r->hand];
-    double of_own[3], of_tie[3];
-    tact_m3_tmul_v3(of_own, r->axes, own);
-    tact_m3_tmul_v3(of_tie, r->axes, tie);
+    double coupling_along_axes[3], tie_along_axes[3];
+    tact_m3_tmul_v3(coupling_along_axes, r->axes, coupling_vector);
+    tact_m3_tmul_v3(tie_along_axes, r->axes, tie_vector);
     for (int i = 0; i < 3; i++) {
         const struct tact_scene_coupling *c = hand->links[r->link + i].joint.coupling;
         const double weight = is_rate ? c->damping : c->stiffness,
                      tie_weight = is_rate ? r->damping : r->stiffness;
-        of_own[i] = (weight * of_own[i] + tie_weight * of_tie[i]) / (weight + tie_weight);
+        coupling_along_axes[i] =
+            (weight * coupling_along_axes[i] + tie_weight * tie_along_axes[i]) /
+            (weight + tie_weight);
     }
-    tact_m3_mul_v3(own, r->axes, of_own);
+    tact_m3_mul_v3(coupling_vector, r->axes, coupling_along_axes);
 }
 
 void tact_session_add_tie_to_unequal_targets(const struct tact_session *s,
                                              const struct session_remote *r)
 {
-    double *target = tact_hand_state(tact_world_hand(s->world, r->hand)).target + r->link, tie[3];
+    double *target = tact_hand_state(tact_world_hand(s->world, r->hand)).target + r->link,
+           target_of_tie[3];
     for (int k = 0; k < 3; k++) {
-        tie[k] = r->part[k]->tie_target;
+        target_of_tie[k] = r->vector_ties[k]->tie_target;
     }
     if (r->stiffness > 0.0) {
-        weigh_vectors(s, r, 0, target, tie);
+        average_coupling_and_tie(s, r, 0, target, target_of_tie);
     }
 }
 
@@ -215,15 +222,15 @@ void tact_session_add_tie_to_unequal_rates(const struct tact_session *s,
 {
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
     const double *target = hand.target + r->link;
-    double *rate = hand.target_rate + r->link, own[3], tie[3];
+    double *rate = hand.target_rate + r->link, angular_velocity[3], tie_rate[3];
     for (int k = 0; k < 3; k++) {
-        tie[k] = r->part[k]->state.rate;
+        tie_rate[k] = r->vector_ties[k]->state.rate;
     }
-    if (!r->turns) {
-        weigh_vectors(s, r, 1, rate, tie);
+    if (!r->is_attitude) {
+        average_coupling_and_tie(s, r, 1, rate, tie_rate);
         return;
     }
-    tact_rotvec_angular_velocity(own, target, rate);
-    weigh_vectors(s, r, 1, own, tie);
-    tact_rotvec_rate(rate, target, own);
+    tact_rotvec_angular_velocity(angular_velocity, target, rate);
+    average_coupling_and_tie(s, r, 1, angular_velocity, tie_rate);
+    tact_rotvec_rate(rate, target, angular_velocity);
 }

@@ -31,10 +31,11 @@ static double joint_force_on_contacts(const struct tact_session *s, const struct
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const struct tact_owner owner[2] = {tact_world_owner(s->world, c->a),
                                             tact_world_owner(s->world, c->b)};
-        for (int side = 0; side < 2 && c->touching; side++) {
-            if (owner[side].kind == TACT_OWNER_HAND && owner[side].index == r->hand) {
-                const double force = joint_force_of_contact(s, r, c, owner[side].link);
-                sum += side ? force : -force;
+        for (int contact_side = 0; contact_side < 2 && c->touching; contact_side++) {
+            if (owner[contact_side].kind == TACT_OWNER_HAND &&
+                owner[contact_side].index == r->hand) {
+                const double force = joint_force_of_contact(s, r, c, owner[contact_side].link);
+                sum += contact_side ? force : -force;
             }
         }
     }
@@ -44,7 +45,7 @@ static double joint_force_on_contacts(const struct tact_session *s, const struct
 void tact_session_send_found_wall(const struct tact_session *s, struct session_remote *r,
                                   double *out)
 {
-    struct tact_wall_estimate *found = &r->model.found;
+    struct tact_wall_estimate *found = &r->model.found_wall;
     if (r->state.ticks > 0.0) {
         const double q = tact_hand_state(tact_world_hand(s->world, r->hand)).q[r->link];
         tact_wall_identify(found, q, joint_force_on_contacts(s, r), r->stiffness, s->period);
@@ -67,13 +68,15 @@ void tact_session_render_remote_wall(const struct tact_session *s, struct sessio
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = &s->devices[r->device].input;
-    const struct tact_wall known = {in->channel[r->in.position], in->channel[r->in.force]};
-    const double most = max_passive_stiffness(s, r);
-    r->model.limited += fabs(known.stiffness) > most;
+    const struct tact_wall received_wall = {in->channel[r->in.position], in->channel[r->in.force]};
+    const double max_stiffness = max_passive_stiffness(s, r);
+    r->model.limited += fabs(received_wall.stiffness) > max_stiffness;
     /* The damper acts within the wall, as far as it does not pull. */
-    const double push = tact_wall_render(&r->model.felt, &known, q, most, s->period);
-    state->rate = push * (push - r->damping * joint_rate) > 0.0
-                      ? state->share * push / r->damping + (1.0 - state->share) * joint_rate
+    const double wall_force =
+        tact_wall_render(&r->model.rendered_wall, &received_wall, q, max_stiffness, s->period);
+    state->rate = wall_force * (wall_force - r->damping * joint_rate) > 0.0
+                      ? state->force_fraction * wall_force / r->damping +
+                            (1.0 - state->force_fraction) * joint_rate
                       : joint_rate;
 }
 
@@ -88,7 +91,7 @@ void tact_session_report_walls(struct tact_session *s,
             tact_number_print(text, sizeof text,
                               "the wall at the other site was stiffer than %g N/m or N m/rad, the "
                               "most that joint %s can render, in %.0f ticks: 2 damping / period",
-                              max_passive_stiffness(s, r), s->hands[r->hand].names[r->link],
+                              max_passive_stiffness(s, r), s->hands[r->hand].joint_names[r->link],
                               r->model.limited);
             report(s, "clamped", text);
         }

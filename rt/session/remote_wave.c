@@ -10,15 +10,15 @@
  * position. Without a coupling the joint is the end of the line, F = sqrt(2 b) u_in - b v'.
  *
  * Silence. A robot's end without a wave is held: it reflects its own force, u_in = F / sqrt(2 b), a
- * spring of b / h in series with K, and its motion stops with stopping_time. What the person feels
- * fades, and the hand moves on by it. Waves of that hand would take the force off the robot, whose
- * end relaxes with b / K. So a person's end that lost more than max_force_loss of what is felt asks
- * the robot's to stay, and feels the force that the robot states, F_robot, rising from 0: u_in =
- * -F_robot / sqrt(2 b). Once that is felt in full the hand is where it was, its wave is the one by
- * which the robot's end already stands, and the line carries waves again. Until the first of the
- * robot's returns, a round trip of 2 d later, the person's end keeps that u_in: it puts at
- * most F^2 d / (2 b) into the line, which is what a line under that force contains and the silence
- * took from it.
+ * spring of b / h in series with K, and its motion stops with robot_stopping_time. What the person
+ * feels fades, and the hand moves on by it. Waves of that hand would take the force off the robot,
+ * whose end relaxes with b / K. So a person's end that lost more than max_force_loss of what is
+ * felt asks the robot's to stay, and feels the force that the robot states, F_robot, rising from 0:
+ * u_in = -F_robot / sqrt(2 b). Once that is felt in full the hand is where it was, its wave is the
+ * one by which the robot's end already stands, and the line carries waves again. Until the first of
+ * the robot's returns, a round trip of 2 d later, the person's end keeps that u_in: it puts at most
+ * F^2 d / (2 b) into the line, which is what a line under that force contains and the silence took
+ * from it.
  *
  * The robot's end takes a share of the wave that rises from 0, after it was held for so long, and
  * of its own force the rest. What the latter adds to the energy that arrived is taken from the
@@ -30,7 +30,7 @@
 
 /* time constant with which a robot's end that is held stops [s]: at once, it would jerk what the
  * robot carries */
-static const double stopping_time = 0.02;
+static const double robot_stopping_time = 0.02;
 /* share of the felt force that is lost in a gap beyond which the robot's end is to stay until the
  * force is felt again: 20 ms of TACT_SESSION_FORCE_RAMP_TIME. Over a poor link of 50 ms a grip of
  * 4.6 N is at least 3.2 N in an hour with 50 ms, 3.7 N with 20 ms and 2.8 N with 10 ms (seed 5 of
@@ -38,125 +38,132 @@ static const double stopping_time = 0.02;
 static const double max_force_loss = 0.1;
 /* rate at which a line under the least force that is felt again in this way would move [m/s, rad/s]
  */
-static const double least_force_rate = 1e-3;
+static const double min_force_rate = 1e-3;
 /* difference, relative to that force, up to which a wave is in balance with the robot's end, and
  * the longest wait for it once the force is felt in full [s]: a hand that moves by itself is not in
  * balance */
-static const double max_unbalance = 0.02, longest_wait = 0.3;
+static const double max_unbalance = 0.02, max_robot_wait_time = 0.3;
 
 static int is_person_end(const struct session_remote *r)
 {
     return r->def->stiffness == 0.0;
 }
 
-double tact_session_faded_share(const struct tact_session *s, const struct session_remote *r)
+double tact_session_faded_force_fraction(const struct tact_session *s,
+                                         const struct session_remote *r)
 {
     /* a robot's end that is held has no share of a wave, and need not fade */
     if (r->mode == REMOTE_WAVES && !is_person_end(r)) {
         return 0.0;
     }
-    return fmax(0.0, r->state.share - s->period / TACT_SESSION_FORCE_RAMP_TIME);
+    return fmax(0.0, r->state.force_fraction - s->period / TACT_SESSION_FORCE_RAMP_TIME);
 }
 
 double tact_session_rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
                                        double joint_rate)
 {
-    const double share = r->state.share, before = share + s->period / TACT_SESSION_FORCE_RAMP_TIME;
-    return joint_rate + share / before * r->state.force / r->damping;
+    const double current_fraction = r->state.force_fraction,
+                 previous_fraction = current_fraction + s->period / TACT_SESSION_FORCE_RAMP_TIME;
+    return joint_rate + current_fraction / previous_fraction * r->state.force / r->damping;
 }
 
-void tact_session_classify_wave(const struct tact_session *s, struct session_remote *r)
+void tact_session_set_arrived_wave_kind(const struct tact_session *s, struct session_remote *r)
 {
-    r->arrived =
+    r->arrived_wave_kind =
         r->mode == REMOTE_WAVES ? tact_session_arrived_wave_kind(s, r) : TACT_WAVE_KIND_WITH_ENERGY;
 }
 
 /* 1 where no wave arrived here, or at the other site: what a person feels fades. */
-static int is_link_silent(const struct session_remote *r)
+static int has_no_arrived_wave(const struct session_remote *r)
 {
-    return r->arrived == TACT_WAVE_KIND_MISSING || r->arrived == TACT_WAVE_KIND_STOPPED;
+    return r->arrived_wave_kind == TACT_WAVE_KIND_MISSING ||
+           r->arrived_wave_kind == TACT_WAVE_KIND_STOPPED;
 }
 
 /* Whether the robot's end is under a force that the person would feel and that is not the drag of a
  * hand in motion, which would stop for a round trip. */
-static int is_other_end_loaded(const struct tact_session *s, const struct session_remote *r)
+static int is_robot_end_loaded(const struct tact_session *s, const struct session_remote *r)
 {
     double force_square = 0.0, rate_square = 0.0;
-    for (int k = 0; k < r->parts; k++) {
-        const struct session_remote *part = r->part[k];
+    for (int k = 0; k < r->vector_tie_count; k++) {
+        const struct session_remote *part = r->vector_ties[k];
         const double force = tact_session_remote_inputs(s, r)[part->in.force];
         const double rate = tact_hand_state(tact_world_hand(s->world, part->hand)).v[part->link];
         force_square += force * force;
         rate_square += rate * rate;
     }
-    const double least_force = r->def->impedance * fmax(least_force_rate, 2.0 * sqrt(rate_square));
-    return sqrt(force_square) > least_force;
+    const double min_force = r->def->impedance * fmax(min_force_rate, 2.0 * sqrt(rate_square));
+    return sqrt(force_square) > min_force;
 }
 
 /* Whether the wave that goes out is the one by which the robot's end already stands. */
-static int is_other_end_balanced(const struct tact_session *s, const struct session_remote *r)
+static int is_robot_end_balanced(const struct tact_session *s, const struct session_remote *r)
 {
-    double square = 0.0, difference = 0.0;
-    for (int k = 0; k < r->parts; k++) {
-        const struct session_remote *part = r->part[k];
+    double force_square = 0.0, unbalance_square = 0.0;
+    for (int k = 0; k < r->vector_tie_count; k++) {
+        const struct session_remote *part = r->vector_ties[k];
         const double b = r->def->impedance,
                      force = tact_session_remote_inputs(s, r)[part->in.force];
-        const double rate = tact_wave_line_end_rate(b, part->state.used, part->state.force);
+        const double rate = tact_wave_line_end_rate(b, part->state.used_wave, part->state.force);
         const double wave = tact_wave_outgoing(b, rate, part->state.force);
         const double unbalance = sqrt(2.0 * b) * wave - force;
-        square += force * force;
-        difference += unbalance * unbalance;
+        force_square += force * force;
+        unbalance_square += unbalance * unbalance;
     }
-    return difference <= max_unbalance * max_unbalance * square;
+    return unbalance_square <= max_unbalance * max_unbalance * force_square;
 }
 
-static void update_wait_of_person(const struct tact_session *s, struct session_remote *r)
+static void update_robot_wait_time(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
     if (state->ticks <= 0.0) { /* has just engaged */
-        state->wait = is_other_end_loaded(s, r) ? longest_wait : 0.0;
-    } else if (is_link_silent(r) && state->share < 1.0 - max_force_loss) {
-        state->wait = is_other_end_loaded(s, r) ? longest_wait : state->wait;
-    } else if (state->wait > 0.0 && state->share == 1.0) {
-        state->wait = is_other_end_balanced(s, r) ? 0.0 : fmax(0.0, state->wait - s->period);
+        state->robot_wait_time = is_robot_end_loaded(s, r) ? max_robot_wait_time : 0.0;
+    } else if (has_no_arrived_wave(r) && state->force_fraction < 1.0 - max_force_loss) {
+        state->robot_wait_time =
+            is_robot_end_loaded(s, r) ? max_robot_wait_time : state->robot_wait_time;
+    } else if (state->robot_wait_time > 0.0 && state->force_fraction == 1.0) {
+        state->robot_wait_time =
+            is_robot_end_balanced(s, r) ? 0.0 : fmax(0.0, state->robot_wait_time - s->period);
     }
 }
 
-static void update_share_of_person(const struct tact_session *s, struct session_remote *r)
+static void update_force_fraction_at_person(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
-    update_wait_of_person(s, r);
-    state->share = is_link_silent(r)
-                       ? tact_session_faded_share(s, r)
-                       : fmin(1.0, state->share + s->period / TACT_SESSION_FORCE_RAMP_TIME);
+    update_robot_wait_time(s, r);
+    state->force_fraction =
+        has_no_arrived_wave(r)
+            ? tact_session_faded_force_fraction(s, r)
+            : fmin(1.0, state->force_fraction + s->period / TACT_SESSION_FORCE_RAMP_TIME);
 }
 
-static void update_share_of_robot(const struct tact_session *s, struct session_remote *r)
+static void update_force_fraction_at_robot(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
-    if (r->arrived == TACT_WAVE_KIND_WAIT) {
-        state->share = 0.0;
-    } else if (!is_link_silent(r)) {
+    if (r->arrived_wave_kind == TACT_WAVE_KIND_WAIT) {
+        state->force_fraction = 0.0;
+    } else if (!has_no_arrived_wave(r)) {
         if (state->must_zero_offset > 0.0) {
-            tact_session_zero_other_position(s, r);
+            tact_session_zero_position_offset(s, r);
             state->must_zero_offset = 0.0;
         }
-        state->share = fmin(1.0, state->share + s->period / TACT_SESSION_FORCE_RAMP_TIME);
+        state->force_fraction =
+            fmin(1.0, state->force_fraction + s->period / TACT_SESSION_FORCE_RAMP_TIME);
     }
 }
 
-void tact_session_update_wave_share(const struct tact_session *s, struct session_remote *r)
+void tact_session_update_force_fraction(const struct tact_session *s, struct session_remote *r)
 {
     if (is_person_end(r)) {
-        update_share_of_person(s, r);
+        update_force_fraction_at_person(s, r);
     } else {
-        update_share_of_robot(s, r);
+        update_force_fraction_at_robot(s, r);
     }
 }
 
-void tact_session_zero_other_position(const struct tact_session *s, struct session_remote *r)
+void tact_session_zero_position_offset(const struct tact_session *s, struct session_remote *r)
 {
-    r->state.other = tact_session_remote_inputs(s, r)[r->in.position];
+    r->state.other_site_position = tact_session_remote_inputs(s, r)[r->in.position];
     r->state.offset = tact_session_offset_to_keep_line_end(s, r);
     r->state.rate = 0.0;
 }
@@ -170,7 +177,7 @@ static double incoming_wave(const struct tact_session *s, const struct session_r
     if (r->state.ticks <= 0.0) {
         return 0.0;
     }
-    if (r->arrived == TACT_WAVE_KIND_WAITING && is_person_end(r)) {
+    if (r->arrived_wave_kind == TACT_WAVE_KIND_WAITING && is_person_end(r)) {
         return -in[r->in.force] / sqrt(2.0 * r->def->impedance);
     }
     return tact_wave_has_energy(wave) ? wave : 0.0;
@@ -178,18 +185,18 @@ static double incoming_wave(const struct tact_session *s, const struct session_r
 
 /* Wave of a robot's end that is held: its own force, and motion that dies away where the tank
  * covers the work. */
-static double held_wave(const struct tact_session *s, struct session_remote *r)
+static double wave_of_held_robot_end(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
-    const double b = r->def->impedance, own = state->force / sqrt(2.0 * b);
-    const double rate = stopping_time / (stopping_time + s->period) *
-                        tact_wave_line_end_rate(b, state->used, state->force);
+    const double b = r->def->impedance, reflected_force_wave = state->force / sqrt(2.0 * b);
+    const double rate = robot_stopping_time / (robot_stopping_time + s->period) *
+                        tact_wave_line_end_rate(b, state->used_wave, state->force);
     const double work = fmax(0.0, s->period * rate * state->force);
-    if (work > state->tank) {
-        return own;
+    if (work > state->energy_tank) {
+        return reflected_force_wave;
     }
-    state->tank -= work;
-    return own + b * rate / sqrt(2.0 * b);
+    state->energy_tank -= work;
+    return reflected_force_wave + b * rate / sqrt(2.0 * b);
 }
 
 /* Correction of the position by a robot's end; of a vector the length is limited. */
@@ -197,51 +204,55 @@ static double compute_line_end_correction(const struct tact_session *s,
                                           const struct session_remote *r, double round_trip)
 {
     double rate[3] = {0.0};
-    for (int k = 0; k < r->parts; k++) {
-        const struct session_remote *part = r->part[k];
-        rate[k] = tact_wave_line_end_return_rate(&part->tie, round_trip,
+    for (int k = 0; k < r->vector_tie_count; k++) {
+        const struct session_remote *part = r->vector_ties[k];
+        rate[k] = tact_wave_line_end_return_rate(&part->wave_tie, round_trip,
                                                  tact_session_line_end_position_error(s, part),
                                                  part->state.force);
     }
-    const double length = r->parts > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
-    return tact_wave_position_correction(&r->tie, r->state.tank, rate[r->component], length,
-                                         r->state.force);
+    const double length = r->vector_tie_count > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
+    return tact_wave_position_correction(&r->wave_tie, r->state.energy_tank,
+                                         rate[r->vector_component], length, r->state.force);
 }
 
 /* A person's end: the force fades out, and so does the damper. */
-static void update_target_of_person(const struct tact_session *s, struct session_remote *r,
-                                    double wave, double joint_rate)
+static void update_tie_target_at_person(const struct tact_session *s, struct session_remote *r,
+                                        double wave, double joint_rate)
 {
     struct session_remote_state *state = &r->state;
-    r->is_line_end_held = state->ticks <= 0.0 || is_link_silent(r);
-    state->used = state->share * wave;
+    r->is_line_end_held = state->ticks <= 0.0 || has_no_arrived_wave(r);
+    state->used_wave = state->force_fraction * wave;
     state->rate = r->is_line_end_held
                       ? tact_session_rate_to_fade_force(s, r, joint_rate)
-                      : tact_wave_line_end_rate(r->def->impedance, state->used, 0.0) +
-                            (1.0 - state->share) * joint_rate;
+                      : tact_wave_line_end_rate(r->def->impedance, state->used_wave, 0.0) +
+                            (1.0 - state->force_fraction) * joint_rate;
 }
 
-static void update_target_of_robot(const struct tact_session *s, struct session_remote *r,
-                                   double wave)
+static void update_tie_target_at_robot(const struct tact_session *s, struct session_remote *r,
+                                       double wave)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_scene_remote *def = r->def;
     const double b = def->impedance,
                  round_trip = tact_session_remote_inputs(s, r)[r->in.round_trip];
-    r->is_line_end_held =
-        state->ticks <= 0.0 || is_link_silent(r) || r->arrived == TACT_WAVE_KIND_WAIT;
-    const double share = state->share, error = tact_session_line_end_position_error(s, r);
-    state->used =
+    r->is_line_end_held = state->ticks <= 0.0 || has_no_arrived_wave(r) ||
+                          r->arrived_wave_kind == TACT_WAVE_KIND_WAIT;
+    const double wave_fraction = state->force_fraction,
+                 error = tact_session_line_end_position_error(s, r);
+    state->used_wave =
         r->is_line_end_held
-            ? held_wave(s, r)
-            : share * tact_wave_attenuate_incoming(&r->tie, round_trip, error, wave, state->force) +
-                  (1.0 - share) * state->force / sqrt(2.0 * b);
-    r->energy_added_to_wave = fmax(0.0, state->used * state->used - wave * wave);
+            ? wave_of_held_robot_end(s, r)
+            : wave_fraction * tact_wave_attenuate_incoming(&r->wave_tie, round_trip, error, wave,
+                                                           state->force) +
+                  (1.0 - wave_fraction) * state->force / sqrt(2.0 * b);
+    r->energy_added_to_wave = fmax(0.0, state->used_wave * state->used_wave - wave * wave);
     if (!r->is_line_end_held) {
-        state->line_end_correction_rate = share * compute_line_end_correction(s, r, round_trip);
+        state->line_end_correction_rate =
+            wave_fraction * compute_line_end_correction(s, r, round_trip);
     }
-    state->rate = (s->period * def->stiffness + def->damping) / def->damping *
-                  (state->line_end_correction_rate + tact_wave_line_end_rate(b, state->used, 0.0));
+    state->rate =
+        (s->period * def->stiffness + def->damping) / def->damping *
+        (state->line_end_correction_rate + tact_wave_line_end_rate(b, state->used_wave, 0.0));
 }
 
 void tact_session_update_target_from_wave(const struct tact_session *s, struct session_remote *r,
@@ -250,9 +261,9 @@ void tact_session_update_target_from_wave(const struct tact_session *s, struct s
     const double wave = incoming_wave(s, r);
     r->state.line_end_correction_rate = 0.0;
     if (is_person_end(r)) {
-        update_target_of_person(s, r, wave, joint_rate);
+        update_tie_target_at_person(s, r, wave, joint_rate);
     } else {
-        update_target_of_robot(s, r, wave);
+        update_tie_target_at_robot(s, r, wave);
     }
 }
 
@@ -260,62 +271,66 @@ void tact_session_update_target_from_wave(const struct tact_session *s, struct s
  * stays too. */
 static double choose_zero_energy_wave(const struct session_remote *r)
 {
-    double largest = 0.0; /* largest force component of the vector */
-    for (int k = 0; k < r->parts; k++) {
-        largest = fmax(largest, fabs(r->part[k]->state.force));
+    double largest_force = 0.0; /* largest force component of the vector */
+    for (int k = 0; k < r->vector_tie_count; k++) {
+        largest_force = fmax(largest_force, fabs(r->vector_ties[k]->state.force));
     }
-    if (r->arrived == TACT_WAVE_KIND_WAIT && !is_person_end(r)) {
+    if (r->arrived_wave_kind == TACT_WAVE_KIND_WAIT && !is_person_end(r)) {
         return TACT_WAVE_WAITING;
     }
-    if (!is_link_silent(r) || largest == 0.0) {
+    if (!has_no_arrived_wave(r) || largest_force == 0.0) {
         return TACT_WAVE_AT_REST;
     }
-    return is_person_end(r) && r->arrived == TACT_WAVE_KIND_MISSING ? TACT_WAVE_MISSING
-                                                                    : TACT_WAVE_STOPPED;
+    return is_person_end(r) && r->arrived_wave_kind == TACT_WAVE_KIND_MISSING ? TACT_WAVE_MISSING
+                                                                              : TACT_WAVE_STOPPED;
 }
 
 /* Wave that leaves a robot's end: the tank provides the energy that its own force added to the wave
  * that arrived, or the wave is reduced by it. */
-static double provide_added_energy(struct session_remote *r, double wave)
+static double subtract_added_energy_from_tank(struct session_remote *r, double wave)
 {
-    const double energy = 0.5 * r->tie.period * r->energy_added_to_wave, square = wave * wave;
-    if (energy <= r->state.tank) {
-        r->state.tank -= energy;
+    const double energy = 0.5 * r->wave_tie.period * r->energy_added_to_wave,
+                 wave_square = wave * wave;
+    if (energy <= r->state.energy_tank) {
+        r->state.energy_tank -= energy;
         return wave;
     }
-    return square > r->energy_added_to_wave ? wave * sqrt(1.0 - r->energy_added_to_wave / square)
-                                            : 0.0;
+    return wave_square > r->energy_added_to_wave
+               ? wave * sqrt(1.0 - r->energy_added_to_wave / wave_square)
+               : 0.0;
 }
 
 /* Whether a robot's end that is held sends a wave all the same: the person's has none as this one
  * sent none before, and the gap would go to and fro for ever. The tank provides the energy. */
-static int ends_gap_of_waves(const struct session_remote *r)
+static int must_end_wave_gap(const struct session_remote *r)
 {
-    return !is_person_end(r) && r->state.ticks > 0.0 && r->arrived == TACT_WAVE_KIND_STOPPED &&
-           0.5 * r->tie.period * r->energy_added_to_wave <= r->state.tank;
+    return !is_person_end(r) && r->state.ticks > 0.0 &&
+           r->arrived_wave_kind == TACT_WAVE_KIND_STOPPED &&
+           0.5 * r->wave_tie.period * r->energy_added_to_wave <= r->state.energy_tank;
 }
 
 void tact_session_compute_outgoing_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
     const double b = r->def->impedance,
-                 rate = tact_wave_line_end_rate(b, state->used, state->force);
-    const int sends_wave = !r->is_line_end_held || ends_gap_of_waves(r);
-    state->sent = sends_wave ? tact_wave_outgoing(b, rate, state->force) : 0.0;
+                 rate = tact_wave_line_end_rate(b, state->used_wave, state->force);
+    const int sends_wave = !r->is_line_end_held || must_end_wave_gap(r);
+    state->sent_wave = sends_wave ? tact_wave_outgoing(b, rate, state->force) : 0.0;
     if (is_person_end(r)) {
         state->target = q;
-        if (state->ticks > 0.0 && state->wait > 0.0) {
-            state->sent = TACT_WAVE_WAIT;
-        } else if (state->ticks > 0.0 && state->sent == 0.0) {
-            state->sent = choose_zero_energy_wave(r);
+        if (state->ticks > 0.0 && state->robot_wait_time > 0.0) {
+            state->sent_wave = TACT_WAVE_WAIT;
+        } else if (state->ticks > 0.0 && state->sent_wave == 0.0) {
+            state->sent_wave = choose_zero_energy_wave(r);
         }
         return;
     }
-    state->sent = sends_wave ? provide_added_energy(r, state->sent) : 0.0;
-    if (state->ticks > 0.0 && state->sent == 0.0) {
-        state->sent = choose_zero_energy_wave(r);
+    state->sent_wave = sends_wave ? subtract_added_energy_from_tank(r, state->sent_wave) : 0.0;
+    if (state->ticks > 0.0 && state->sent_wave == 0.0) {
+        state->sent_wave = choose_zero_energy_wave(r);
     }
     r->line_end_rotation = 0.0;
-    tact_wave_advance_line_end(&r->tie, rate, state->line_end_correction_rate, state->force, v,
-                               r->turns ? &r->line_end_rotation : &state->target, &state->tank);
+    tact_wave_advance_line_end(&r->wave_tie, rate, state->line_end_correction_rate, state->force, v,
+                               r->is_attitude ? &r->line_end_rotation : &state->target,
+                               &state->energy_tank);
 }

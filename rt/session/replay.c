@@ -30,20 +30,20 @@ static void warn_about_differing_facts(struct tact_log *log, const char *path,
             "log %s: recorded with results version %d, this program has %d: values may differ",
             path, report->results_version, tact_results_version());
     }
-    const struct tact_log_fact here[] = {{"machine", f.machine},
-                                         {"sleef", f.sleef},
-                                         {"lapack", f.lapack},
-                                         {"blas", f.blas},
-                                         {"build", f.build}};
-    for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
-        const char *there = tact_log_fact(log, here[i].key);
-        if (there && strcmp(there, here[i].value)) {
+    const struct tact_log_fact present_facts[] = {{"machine", f.machine},
+                                                  {"sleef", f.sleef},
+                                                  {"lapack", f.lapack},
+                                                  {"blas", f.blas},
+                                                  {"build", f.build}};
+    for (size_t i = 0; i < sizeof present_facts / sizeof *present_facts; i++) {
+        const char *logged_value = tact_log_fact(log, present_facts[i].key);
+        if (logged_value && strcmp(logged_value, present_facts[i].value)) {
             size_t used = strlen(report->mismatch);
             snprintf(report->mismatch + used, sizeof report->mismatch - used, "%s%s",
-                     used ? ", " : "", here[i].key);
+                     used ? ", " : "", present_facts[i].key);
             tact_message(messages, TACT_MESSAGE_WARNING,
                          "%s was \"%s\" when this was recorded and is \"%s\" now: bits may differ",
-                         here[i].key, there, here[i].value);
+                         present_facts[i].key, logged_value, present_facts[i].value);
         }
     }
 }
@@ -74,14 +74,14 @@ static void compare_with_logged_record(struct tact_session *s, const struct tact
         }
         report->values += f->count;
         for (uint32_t k = f->offset; k < f->offset + f->count; k++) {
-            if (!memcmp(&logged->values[k], &s->last->values[k], sizeof(double))) {
+            if (!memcmp(&logged->values[k], &s->last_record->values[k], sizeof(double))) {
                 continue;
             }
             if (!report->differing++) {
                 report->first_tick = logged->tick;
                 report->first_element = k - f->offset;
                 report->logged = logged->values[k];
-                report->replayed = s->last->values[k];
+                report->replayed = s->last_record->values[k];
                 snprintf(report->first_field, sizeof report->first_field, "%s", f->name);
             }
         }
@@ -104,13 +104,13 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
     if (s->is_tick_submitted) {
         s->source.ops->wait(s->source.self, now->tick, MAX_SOURCE_RESULT_WAIT_NS);
     }
-    int64_t began = tact_clock_now();
+    int64_t start_ns = tact_clock_now();
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
-    tact_histogram_add(&report->compute, tact_clock_now() - began);
+    tact_histogram_add(&report->compute, tact_clock_now() - start_ns);
     report->session_ns += (int64_t)now->values[s->tick_timing_field + 1];
     compare_with_logged_record(s, now, report);
     if (o->compared) {
-        o->compared(o->user, &s->layout, now, s->last);
+        o->compared(o->user, &s->layout, now, s->last_record);
     }
     report->ticks++;
 }
@@ -140,11 +140,11 @@ struct replay_position {
     struct tact_scene_log *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
-    uint64_t from, to;    /* range of ticks to replay; to: the one after the last */
-    uint64_t expected;    /* tick that follows the last record */
-    uint64_t chosen_tick; /* tick chosen by turn(), for which it is not called again */
-    int is_state_current; /* 1: the session's state is that after the last record */
-    int64_t start_ns;     /* time of tick 0, at the pace of the recording; 0: unknown */
+    uint64_t from, to;         /* range of ticks to replay; to: the one after the last */
+    uint64_t next_tick_in_log; /* tick that follows the last record */
+    uint64_t chosen_tick;      /* tick chosen by turn(), for which it is not called again */
+    int is_state_current;      /* 1: the session's state is that after the last record */
+    int64_t start_ns;          /* time of tick 0, at the pace of the recording; 0: unknown */
     struct tact_record *now, *before;
 };
 
@@ -164,10 +164,10 @@ static int choose_next_tick(struct replay_position *p, uint64_t next)
         return 0;
     }
     /* Ticks that the log lacks shift records before the index of their tick. */
-    uint64_t back = state->missing + 1, index = chosen_tick - state->first_tick;
+    uint64_t records_before_tick = state->missing + 1, index = chosen_tick - state->first_tick;
     p->from = p->chosen_tick = chosen_tick;
-    p->expected = UINT64_MAX;
-    int rc = tact_log_seek(p->log, index > back ? index - back : 0);
+    p->next_tick_in_log = UINT64_MAX;
+    int rc = tact_log_seek(p->log, index > records_before_tick ? index - records_before_tick : 0);
     return rc ? rc : 1;
 }
 
@@ -192,9 +192,9 @@ static int read_next_record(struct replay_position *p)
 static int is_next_executed_tick(const struct replay_position *p)
 {
     const uint32_t skipped = p->view->session->tick_timing_field + 2;
-    const double skipped_before = p->expected ? p->before->values[skipped] : 0.0;
-    return p->now->tick >= p->expected &&
-           (double)(p->now->tick - p->expected) == p->now->values[skipped] - skipped_before;
+    const double skipped_before = p->next_tick_in_log ? p->before->values[skipped] : 0.0;
+    return p->now->tick >= p->next_tick_in_log &&
+           (double)(p->now->tick - p->next_tick_in_log) == p->now->values[skipped] - skipped_before;
 }
 
 static int replay_record(struct replay_position *p, struct session_playback *playback,
@@ -220,7 +220,7 @@ static int replay_record(struct replay_position *p, struct session_playback *pla
     }
     p->chosen_tick = UINT64_MAX;
     wait_until_tick_is_due(s, p->options, now->tick, &p->start_ns);
-    if (p->expected && (s->is_ticked_by_caller || !p->is_state_current)) {
+    if (p->next_tick_in_log && (s->is_ticked_by_caller || !p->is_state_current)) {
         restart_from_record(s, p->before, now->tick);
     }
     p->is_state_current = 1;
@@ -252,7 +252,7 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     while (rc > 0 && !tact_stop_requested(o->stop) && (rc = read_next_record(&p)) > 0) {
         rc = replay_record(&p, playback, report);
         if (rc <= 0) {
-            p.expected = p.now->tick + 1;
+            p.next_tick_in_log = p.now->tick + 1;
             struct tact_record *last = p.before;
             p.before = p.now;
             p.now = last;
@@ -269,7 +269,7 @@ static int open_other_moment_source(struct tact_scene_log *view,
                                     const struct tact_replay_options *o, struct tact_error *err)
 {
     struct tact_session *s = view->session;
-    s->recompute = o->moments != TACT_REPLAY_LOGGED;
+    s->recomputes_source_moments = o->moments != TACT_REPLAY_LOGGED;
     s->is_ticked_by_caller = o->each;
     if (o->moments != TACT_REPLAY_SOURCE) {
         return 0;
@@ -335,7 +335,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     struct tact_log *log;
     memset(report, 0, sizeof *report);
     tact_histogram_reset(&report->compute);
-    int64_t began = tact_clock_now();
+    int64_t start_ns = tact_clock_now();
     int rc = tact_log_open(path, &log, err);
     if (rc) {
         return rc;
@@ -367,7 +367,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
             "playback device %s: a logged output is not finite: zero is sent from there on",
             o->playback_device);
     }
-    report->took_ns = tact_clock_now() - began;
+    report->took_ns = tact_clock_now() - start_ns;
     if (!rc && !report->ticks && !tact_stop_requested(o->stop)) {
         rc = tact_error_set(
             err, -ENODATA,

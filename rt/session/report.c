@@ -86,11 +86,11 @@ static json_t *json_joints(struct tact_session *s)
                 json_object_set_new(joint, "reaction", json_number(state.reaction[k]));
                 json_object_set_new(joint, "stop", json_integer((json_int_t)state.stop[k]));
             }
-            if (s->hands[i].clamped) {
+            if (s->hands[i].clamped_tick_counts) {
                 json_object_set_new(joint, "clamped_ticks",
-                                    json_integer((json_int_t)s->hands[i].clamped[k]));
+                                    json_integer((json_int_t)s->hands[i].clamped_tick_counts[k]));
             }
-            json_object_set_new(all, s->hands[i].names[k], joint);
+            json_object_set_new(all, s->hands[i].joint_names[k], joint);
         }
     }
     return all;
@@ -155,9 +155,9 @@ static json_t *json_holds(const struct tact_session *s)
             json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:I}", "body",
                       s->bodies[h->body].name, "hand", s->scene->hands[h->hand].name, "touching",
                       h->touches, "slip", json_number(h->slip), "turn", json_number(h->turn),
-                      "grip_force", json_number(h->now.normal), "load_force",
-                      json_number(h->now.friction), "grip_over_load",
-                      json_number(h->now.normal / h->now.friction), "touches",
+                      "grip_force", json_number(h->tick_sums.normal), "load_force",
+                      json_number(h->tick_sums.friction), "grip_over_load",
+                      json_number(h->tick_sums.normal / h->tick_sums.friction), "touches",
                       (json_int_t)h->count[SESSION_HOLD_TOUCH], "slips",
                       (json_int_t)h->count[SESSION_HOLD_SLIP], "releases",
                       (json_int_t)h->count[SESSION_HOLD_RELEASE], "events", json_hold_events(s, h),
@@ -198,7 +198,8 @@ static json_t *json_remote_link(const struct tact_session *s, const struct sessi
  */
 static json_t *json_remote_wall(const struct session_remote *r)
 {
-    const struct tact_wall *wall = r->stiffness > 0.0 ? &r->model.found.wall : &r->model.felt.wall;
+    const struct tact_wall *wall =
+        r->stiffness > 0.0 ? &r->model.found_wall.wall : &r->model.rendered_wall.wall;
     return r->mode == REMOTE_MODEL
                ? json_pack("{s:o, s:o, s:o}", "place", json_number(wall->position), "stiffness",
                            json_number(wall->stiffness), "limited_ticks",
@@ -213,12 +214,13 @@ static json_t *json_remotes(const struct tact_session *s)
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
         json_object_set_new(
-            all, s->hands[r->hand].names[r->link],
+            all, s->hands[r->hand].joint_names[r->link],
             json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}", "engaged", r->state.ticks > 0.0,
                       "lost_since", r->state.must_release_deadman_to_reengage > 0.0, "force",
                       json_number(r->state.force), "end_of_line", json_number(r->state.target),
-                      "tank_J", json_number(r->state.tank), "work_J", json_number(r->state.work),
-                      "link", json_remote_link(s, r), "wall", json_remote_wall(r)));
+                      "energy_energy_tank_J", json_number(r->state.energy_tank), "work_J",
+                      json_number(r->state.work), "link", json_remote_link(s, r), "wall",
+                      json_remote_wall(r)));
     }
     return all;
 }
@@ -242,11 +244,11 @@ static json_t *json_mechanism(struct tact_session *s)
 }
 
 /* Lists the names of the active limits of a contact. */
-static json_t *json_limits(int bits)
+static json_t *json_limits(int active_limits)
 {
     json_t *list = json_array();
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
-        if (bits >> i & 1) {
+        if (active_limits >> i & 1) {
             json_array_append_new(list, json_string(tact_limit_name(i)));
         }
     }
@@ -291,11 +293,11 @@ char *tact_session_slips_json(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->met) {
+        if (!p->came_near) {
             continue;
         }
         json_t *pair = json_pack("{s:s}", "name", tact_session_pair_name(s, p->number));
-        add_slip_statistics(pair, tact_world_contact(s->world, p->number), &p->tally);
+        add_slip_statistics(pair, tact_world_contact(s->world, p->number), &p->limit_tally);
         json_array_append_new(list, pair);
     }
     char *text = json_dumps(list, JSON_REAL_PRECISION(17));
@@ -333,11 +335,11 @@ static json_t *json_pairs(struct tact_session *s)
 {
     json_t *list = json_array();
     double impulse_to_force_factor = 1.0 / s->period;
-    struct session_pair **known = tact_session_sorted_pairs(s);
+    struct session_pair **sorted_pairs = tact_session_sorted_pairs(s);
     for (int k = 0; k < s->pair_count; k++) {
-        const struct session_pair *p = known[k];
+        const struct session_pair *p = sorted_pairs[k];
         const int i = p->number;
-        if (!p->met) {
+        if (!p->came_near) {
             continue;
         }
         const struct tact_contact *c = tact_world_contact(s->world, i);
@@ -352,15 +354,15 @@ static json_t *json_pairs(struct tact_session *s)
             "spin_torque", json_number(c->touching ? c->impulse[3] * impulse_to_force_factor : 0.0),
             "spin_arm", json_number(c->touching ? c->spin_arm : 0.0), "depth",
             json_number(c->touching ? c->patch.depth : 0.0));
-        add_slip_statistics(pair, c, &p->tally);
+        add_slip_statistics(pair, c, &p->limit_tally);
         json_object_set_new(pair, "start_depth", json_number(p->start.depth));
         json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_tick_count));
         json_object_set_new(pair, "outrun_ticks",
                             json_integer((json_int_t)p->tunnelled_tick_count));
-        if (p->meeting.within) {
+        if (p->inside_overlap.body_name) {
             json_object_set_new(pair, "meets_inside",
-                                json_pack("{s:s, s:f}", "body", p->meeting.within, "time",
-                                          (double)p->meeting.tick * s->period));
+                                json_pack("{s:s, s:f}", "body", p->inside_overlap.body_name, "time",
+                                          (double)p->inside_overlap.tick * s->period));
         }
         json_object_set_new(pair, "moments", pair_moments_json(s, i));
         if (c->touching && c->split) {
@@ -392,14 +394,14 @@ static json_t *json_realtime(const struct tact_session *s, const struct tact_ses
 /* A path as text, with ? for each byte beyond ASCII where it is no UTF-8. */
 static json_t *json_path(const char *path)
 {
-    json_t *made = json_string(path);
-    char *copy = made ? NULL : strdup(path);
-    for (char *at = copy; at && *at; at++) {
+    json_t *path_json = json_string(path);
+    char *ascii_path = path_json ? NULL : strdup(path);
+    for (char *at = ascii_path; at && *at; at++) {
         *at = (unsigned char)*at < 0x80 ? *at : '?';
     }
-    made = copy ? json_string(copy) : made;
-    free(copy);
-    return made;
+    path_json = ascii_path ? json_string(ascii_path) : path_json;
+    free(ascii_path);
+    return path_json;
 }
 
 static void add_log_to_report(json_t *all, const struct tact_session *s,

@@ -33,7 +33,7 @@ static void zero_outputs(struct tact_session *s)
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
         memset(d->output, 0, sizeof d->output);
-        tact_session_keep_positions(s);
+        tact_session_send_last_positions(s);
         if (d->device.ops->write) {
             d->device.ops->write(d->device.self, d->output, tact_clock_now());
         }
@@ -42,10 +42,10 @@ static void zero_outputs(struct tact_session *s)
 
 static uint32_t compute_median_moments_age(const struct tact_session *s)
 {
-    uint64_t below = 0;
+    uint64_t count_up_to_age = 0;
     for (uint32_t age = 1; age < TACT_SESSION_AGES; age++) {
-        below += s->report.ages[age];
-        if (2 * below >= s->report.source_pairs && s->report.source_pairs) {
+        count_up_to_age += s->report.ages[age];
+        if (2 * count_up_to_age >= s->report.source_pairs && s->report.source_pairs) {
             return age;
         }
     }
@@ -73,14 +73,15 @@ static void report_unmeasured_pairs(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (p->use.unmeasured) {
+        if (p->tick_counts.unmeasured) {
             char name[PAIR_NAME_BYTES];
             tact_session_name_pair(s, p->number, name);
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                          "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
                          "its last overlap was used",
-                         name, (unsigned long long)p->use.unmeasured, (double)p->first * s->period,
-                         strerror(-p->why));
+                         name, (unsigned long long)p->tick_counts.unmeasured,
+                         (double)p->first_unmeasured_tick * s->period,
+                         strerror(-p->unmeasured_errno));
         }
     }
 }
@@ -89,7 +90,7 @@ static void report_and_log_event(struct tact_session *s, const char *event, cons
 {
     tact_message(s->options.messages, TACT_MESSAGE_INFO, "%s", text);
     if (s->recorder) {
-        tact_recorder_event(s->recorder, s->now.tick, tact_clock_now(), event, text);
+        tact_recorder_event(s->recorder, s->last_status.tick, tact_clock_now(), event, text);
     }
 }
 
@@ -97,21 +98,24 @@ static void report_and_log_event(struct tact_session *s, const char *event, cons
 static void report_clamped_targets(struct tact_session *s)
 {
     char text[512];
-    int named = 0;
+    int named_joint_count = 0;
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
-        for (int k = 0; s->hands[i].clamped && k < tact_hand_count(tact_world_hand(s->world, i));
+        for (int k = 0;
+             s->hands[i].clamped_tick_counts && k < tact_hand_count(tact_world_hand(s->world, i));
              k++) {
-            if (!s->hands[i].clamped[k] || ++named > SESSION_MAX_NAMED_PAIRS) {
+            if (!s->hands[i].clamped_tick_counts[k] ||
+                ++named_joint_count > SESSION_MAX_NAMED_PAIRS) {
                 continue;
             }
             snprintf(text, sizeof text, "the target of %s was clamped to its range in %llu ticks",
-                     s->hands[i].names[k], (unsigned long long)s->hands[i].clamped[k]);
+                     s->hands[i].joint_names[k],
+                     (unsigned long long)s->hands[i].clamped_tick_counts[k]);
             report_and_log_event(s, "clamped", text);
         }
     }
-    if (named > SESSION_MAX_NAMED_PAIRS) {
+    if (named_joint_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text, "the targets of %d more joints were clamped",
-                 named - SESSION_MAX_NAMED_PAIRS);
+                 named_joint_count - SESSION_MAX_NAMED_PAIRS);
         report_and_log_event(s, "clamped", text);
     }
 }
@@ -201,7 +205,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     if (s->has_pair_overflow) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "more than %d pairs of shapes came near: the report omits the later ones",
-                     s->pair_room);
+                     s->pair_capacity);
     }
     return rc;
 }
@@ -243,14 +247,15 @@ int tact_session_begin(struct tact_session *s)
 /* Time at which the next tick is due, where the program does not specify it. */
 static int64_t next_planned_tick_time(const struct tact_session *s, int64_t now)
 {
-    const int grid = s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;
-    return grid ? s->report.loop.start_ns + (int64_t)s->next_tick * s->period_ns : now;
+    const int is_on_planned_grid = s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;
+    return is_on_planned_grid ? s->report.loop.start_ns + (int64_t)s->next_tick * s->period_ns
+                              : now;
 }
 
 int tact_session_step(struct tact_session *s, int64_t planned_ns,
                       struct tact_session_status *status)
 {
-    const int real = s->options.clock == TACT_LOOP_REAL;
+    const int is_real_time = s->options.clock == TACT_LOOP_REAL;
     struct tact_loop_stats *stats = &s->report.loop;
     if (s->phase != SESSION_RUNS || !s->is_stepped_by_program) {
         return -EINVAL;
@@ -259,7 +264,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
         stats->stopped = 1;
         return -EINTR;
     }
-    if (!real) {
+    if (!is_real_time) {
         wait_for_source_results(s, s->next_tick);
     }
     const int64_t now = tact_clock_now();
@@ -267,9 +272,10 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
     if (s->next_tick == 0) {
         stats->start_ns = planned_tick_time_ns;
     }
-    tact_session_tick(s, s->next_tick, planned_tick_time_ns, real ? now : planned_tick_time_ns);
+    tact_session_tick(s, s->next_tick, planned_tick_time_ns,
+                      is_real_time ? now : planned_tick_time_ns);
     const int64_t ended = tact_clock_now();
-    if (real) {
+    if (is_real_time) {
         tact_loop_add_tick_statistics(stats, s->period_ns, planned_tick_time_ns, now, ended);
     } else {
         stats->ticks++;
@@ -277,7 +283,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
         tact_histogram_add(&stats->compute, ended - now);
     }
     if (status) {
-        *status = s->now;
+        *status = s->last_status;
     }
     return 0;
 }

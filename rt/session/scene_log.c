@@ -115,8 +115,8 @@ static int parse_logged_scene(const struct tact_log *log, struct tact_scene **ou
 {
     const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
     struct tact_scene_files files = {find_log_attachment, (void *)log};
-    struct tact_error unused = {.line = 0};
-    err = err ? err : &unused;
+    struct tact_error unused_error = {.line = 0};
+    err = err ? err : &unused_error;
     const struct tact_error before = *err; /* names the log */
     const char *name = tact_log_fact(log, "scene");
     if (!text) {
@@ -135,8 +135,8 @@ static void list_logged_pairs(struct tact_scene_log *view)
 {
     struct tact_session *s = view->session;
     for (; view->pair_count < s->recorded_pair_count; view->pair_count++) {
-        int pair = s->listed[view->pair_count];
-        uint32_t at = tact_session_find_known_pair(s, pair)->place - 1;
+        int pair = s->recorded_pairs[view->pair_count];
+        uint32_t at = tact_session_find_known_pair(s, pair)->record_offset_plus_one - 1;
         view->pairs[view->pair_count] = (struct tact_scene_log_pair){
             .name = tact_session_pair_name(s, pair),
             .pair = pair,
@@ -161,7 +161,7 @@ static void list_logged_joints(struct tact_scene_log *view)
         const struct session_hand *h = &s->hands[i];
         for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
             view->joints[view->joint_count++] = (struct tact_scene_log_joint){
-                .name = h->names[k],
+                .name = h->joint_names[k],
                 .slides = !strcmp(s->scene->hands[i].links[k].joint.type, "slide"),
                 .position = h->q + k,
                 .velocity = h->v + k,
@@ -205,10 +205,10 @@ static void list_logged_ports(struct tact_scene_log *view)
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         const struct session_admittance *a = &s->admittances[i];
         view->ports[view->port_count++] = (struct tact_scene_log_port){
-            .name = s->hands[a->hand].names[a->link],
+            .name = s->hands[a->hand].joint_names[a->link],
             .components = 1,
             .is_admittance = 1,
-            .engaged = a->field + ADMITTANCE_STATE_OFFSET(good),
+            .engaged = a->field + ADMITTANCE_STATE_OFFSET(last_valid_tick_count),
             .force = a->field + ADMITTANCE_STATE_OFFSET(force),
             .energy = a->field + ADMITTANCE_STATE_OFFSET(energy),
             .least_energy = a->field + ADMITTANCE_STATE_OFFSET(least_energy),
@@ -261,7 +261,7 @@ static int list_logged_objects(struct tact_scene_log *view)
     for (int i = 0; i < s->device_count; i++) {
         view->device_inputs[i] = s->devices[i].field;
     }
-    view->wanted = s->wanted_outputs_field;
+    view->wanted = s->requested_outputs_field;
     view->sent = s->sent_outputs_field;
     view->output_count = s->output_count;
     view->safety = s->safety_field;

@@ -81,10 +81,10 @@ static int list_hand_parts(const struct tact_session *s, int hand, struct hand_p
 /* Computes the pose of a shape of a hand part. */
 static struct tact_pose compute_hand_part_shape_pose(const struct hand_part *part, uint32_t shape)
 {
-    struct tact_pose own, out;
-    tact_v3_copy(own.position, part->shapes[shape].position);
-    memcpy(own.quat_wxyz, part->shapes[shape].quat_wxyz, sizeof own.quat_wxyz);
-    tact_pose_mul(&out, &part->pose, &own);
+    struct tact_pose pose_in_part, out;
+    tact_v3_copy(pose_in_part.position, part->shapes[shape].position);
+    memcpy(pose_in_part.quat_wxyz, part->shapes[shape].quat_wxyz, sizeof pose_in_part.quat_wxyz);
+    tact_pose_mul(&out, &part->pose, &pose_in_part);
     return out;
 }
 
@@ -96,17 +96,18 @@ static double measure_overlap(const struct tact_session *s, const struct hand_pa
     const struct tact_pose pose_a = compute_hand_part_shape_pose(a, i),
                            pose_b = compute_hand_part_shape_pose(b, k);
     struct tact_moments m;
-    double apart[3];
-    tact_v3_sub(apart, pose_a.position, pose_b.position);
-    if (tact_v3_norm(apart) > tact_shape_radius(of_a) + tact_shape_radius(of_b)) {
+    double center_distance[3];
+    tact_v3_sub(center_distance, pose_a.position, pose_b.position);
+    if (tact_v3_norm(center_distance) > tact_shape_radius(of_a) + tact_shape_radius(of_b)) {
         return 0.0;
     }
-    const int rc = tact_moments_pair(of_a, &pose_a, of_b, &pose_b, NULL, s->scratch, &m);
+    const int rc = tact_moments_pair(of_a, &pose_a, of_b, &pose_b, NULL, s->moments_scratch, &m);
     if (rc == 0 || rc == -ENOTSUP) {
         return 0.0;
     }
-    const double area = tact_v3_norm(m.gradient), least = TACT_PATCH_MIN_AREA;
-    if (rc < 0 || !(area * area * area > least * least * least * m.volume * m.volume)) {
+    const double area = tact_v3_norm(m.gradient), min_area_ratio = TACT_PATCH_MIN_AREA;
+    if (rc < 0 || !(area * area * area >
+                    min_area_ratio * min_area_ratio * min_area_ratio * m.volume * m.volume)) {
         return NAN;
     }
     return m.volume > (1.0 + ACCEPTED_OVERLAP_EXCESS_RATIO) * target * area ? m.volume / area : 0.0;
@@ -129,7 +130,7 @@ static double find_target_overlap(const struct tact_scene *scene, const char *a,
 static double measure_part_overlap(const struct tact_session *s, const struct hand_part *a,
                                    const struct hand_part *b)
 {
-    double most = 0.0;
+    double max_depth = 0.0;
     for (uint32_t i = 0; i < a->count; i++) {
         for (uint32_t k = 0; k < b->count; k++) {
             if (tact_world_pair_between(s->world, a->first + (int)i, b->first + (int)k) < 0) {
@@ -141,10 +142,10 @@ static double measure_part_overlap(const struct tact_session *s, const struct ha
             if (isnan(depth)) {
                 return depth;
             }
-            most = fmax(most, depth);
+            max_depth = fmax(max_depth, depth);
         }
     }
-    return most;
+    return max_depth;
 }
 
 static int print_self_overlap(const struct session_self_overlap *o, char *out, size_t size)

@@ -72,14 +72,14 @@ int tact_session_create_unstarted(const struct tact_scene *scene,
     s->wall_anchor_ns = logged_wall_clock_anchor(log);
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
-    s->scratch = tact_moments_scratch_create(MAX_TRIANGLE_PAIRS);
+    s->moments_scratch = tact_moments_scratch_create(MAX_TRIANGLE_PAIRS);
     s->precedes_results_35 = log && tact_log_results_version(log) < 35;
     s->precedes_results_36 = log && tact_log_results_version(log) < 36;
     s->precedes_results_37 = log && tact_log_results_version(log) < 37;
     s->precedes_results_38 = log && tact_log_results_version(log) < 38;
     s->precedes_results_39 = log && tact_log_results_version(log) < 39;
     s->precedes_results_45 = log && tact_log_results_version(log) < 45;
-    int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
+    int rc = s->moments_scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_stop_during_creation(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {
         tact_session_accept_start_overlaps(s);
@@ -100,7 +100,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     if (!rc) {
         tact_scene_doubt(scene, options->messages);
     }
-    rc = rc ? rc : tact_session_check_calibrated(*out, err);
+    rc = rc ? rc : tact_session_check_devices_calibrated(*out, err);
     rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
     /* a session that never ran writes no log */
@@ -139,13 +139,13 @@ void tact_session_destroy(struct tact_session *s)
     }
     tact_recorder_close(s->recorder, NULL);
     for (uint32_t i = 0; s->hands && i < s->scene->hands_count; i++) {
-        free(s->hands[i].names);
-        free(s->hands[i].clamped);
+        free(s->hands[i].joint_names);
+        free(s->hands[i].clamped_tick_counts);
     }
-    tact_moments_scratch_destroy(s->scratch);
+    tact_moments_scratch_destroy(s->moments_scratch);
     tact_triple_free(s->status);
     tact_layout_free(&s->layout);
-    tact_layout_free(&s->element);
+    tact_layout_free(&s->contact_element_layout);
     tact_session_free_pairs(s);
     tact_world_destroy(s->world);
     free(s->markers);
@@ -160,14 +160,14 @@ void tact_session_destroy(struct tact_session *s)
                       s->source_pairs,
                       s->source_pair_normals,
                       s->unrecorded_replay_record,
-                      s->measured,
+                      s->is_source_pair_due,
                       s->pose_history,
                       s->pose_history_frame,
                       s->constraints,
-                      s->absent,
+                      s->absent_contact_values,
                       s->unrecorded_contact_values,
-                      s->listed,
-                      s->joints,
+                      s->recorded_pairs,
+                      s->controller_joint_values,
                       s->admittances,
                       s->positions,
                       s->couplings,

@@ -33,8 +33,8 @@ struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
     int has_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
-    struct session_admittance *moves; /* not NULL: neither; it is a force that moves that joint */
-    double alpha;                     /* weight of the new rate in its low-pass filter */
+    struct session_admittance *admittance; /* that the input's force moves, or NULL */
+    double alpha;                          /* weight of the new rate in its low-pass filter */
     struct {
         double q;     /* [rad, m] */
         double rate;  /* [rad/s, m/s] */
@@ -48,21 +48,21 @@ struct session_tool;
 /* A joint that is tied to what a person holds. */
 struct session_coupling {
     int hand, link;
-    double alpha;               /* weight of the new rate in its low-pass filter */
-    double target_offset_decay; /* fraction of the target offset that decays in a tick */
-    int outputs;                /* number of outputs that send the reaction of this coupling */
-    int turns;                  /* 1: it is a coordinate of the rotation vector of a base */
-    int is_device_silent;       /* 1: no new values for long: the coupling's force fades out */
-    double moved; /* displacement of the device since the last tick; 0: disengaged [rad, m] */
+    double alpha;                    /* weight of the new rate in its low-pass filter */
+    double target_offset_decay;      /* fraction of the target offset that decays in a tick */
+    int outputs;                     /* number of outputs that send the reaction of this coupling */
+    int is_rotation;                 /* 1: it is a coordinate of the rotation vector of a base */
+    int is_device_silent;            /* 1: no new values for long: the coupling's force fades out */
+    double device_displacement;      /* of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
-    double felt; /* ratio of the device's force to the joint's; 1 without a tool [1] */
-    double torque_from_other_site; /* share of the joint's torque [N m, N] */
-    double wanted;                 /* force on the person of each output [N m, N] */
-    struct session_port port;      /* properties of its device */
+    double device_force_ratio;       /* force of the device by the joint's; 1 without a tool */
+    double torque_from_other_site;   /* share of the joint's torque [N m, N] */
+    double requested_force;          /* force that each output is to exert on the person [N m, N] */
+    struct session_port port;        /* properties of its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
-        double raw;    /* last good sum of the inputs [rad, m] */
-        double rate;   /* filtered rate of the sum of the inputs [rad/s, m/s] */
+        double input_sum; /* last good sum of the inputs [rad, m] */
+        double rate;      /* filtered rate of the sum of the inputs [rad/s, m/s] */
         double offset; /* target offset that prevents a jump of the target on engagement [rad, m] */
         double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
         double force;  /* force that the device exerts until the next tick [N m, N] */
@@ -89,17 +89,17 @@ struct session_tool {
     const struct tact_scene_tool *def;
     int device, hand;
     int position[3], attitude[4]; /* channels */
-    int rates;                    /* 1: they are speeds */
+    int is_rate_controlled;       /* 1: the channels are rates, not a pose */
     double longest_gap;           /* longest time between good values [ticks] */
     double axes[9];               /* attitude of the device's frame in the world: rotation matrix */
     struct session_tool_button clutch, fine;
     struct session_coupling *port[2]; /* the first of three of position and attitude, or NULL */
     struct session_tool_state {
-        double position[3];  /* last valid position of the device [m], world axes */
-        double quat_wxyz[4]; /* and its attitude */
+        double position[3];  /* last valid position of the device, world axes [m] */
+        double quat_wxyz[4]; /* last valid attitude of the device, world axes */
         double ticks; /* number of ticks up to the last valid pose of the device; 0: none yet */
-        double share; /* fraction of the tool's force that is sent to the device [1] */
-        double away;  /* 1: the device does not lead the tool at present */
+        double force_fraction; /* fraction of the tool's force that is sent to the device [1] */
+        double is_disengaged;  /* 1: the device does not lead the tool at present */
     } state;
     uint32_t field; /* offset of its field in the record */
 };
@@ -152,14 +152,13 @@ struct session_near_pair {
     int pair;       /* number of the pair in the world + 1: the slot of another pair is cleared */
     int32_t status; /* result of the overlap measurement in this tick, as of tact_moments_pair() */
     uint32_t age;   /* offset of the age in this tick [ticks], AGE_OF_HOST_MOMENTS for the host */
-    struct session_last_overlap { /* the source's last overlap: a lost contact may return */
+    struct session_last_overlap { /* kept, as a lost contact may return */
         struct tact_moments moments;
         struct tact_pose a, b;
         uint64_t frame; /* 0: none */
-    } seen;
-    struct session_last_overlap last; /* last measurement of the overlap, by source or host; frame:
-                                         0 where there was no overlap */
-    uint32_t unmeasured; /* ticks in a row in which it could not be measured, up to this one */
+    } last_source_overlap;
+    struct session_last_overlap last; /* by source or host; frame: 0 where there was no overlap */
+    uint32_t unmeasured; /* consecutive ticks without a measurement of the pair, up to this one */
 };
 
 /* Permanent information about a pair of shapes, kept after it is no longer near. */
@@ -167,10 +166,10 @@ struct session_pair {
     int number; /* number of the pair in the world; -1: represents all pairs beyond the capacity */
     int source; /* index of the pair in the moment source */
     char *name; /* name of the pair, once it was requested */
-    uint32_t place; /* offset of the pair's first field in a replayed record + 1; 0: none */
-    int same;       /* its number among the pairs of the same name, from 1; 0: not known yet */
-    int met;        /* 1: its shapes were close, or touched, in some tick */
-    struct tact_limit_tally tally;
+    uint32_t record_offset_plus_one; /* of the pair's first field in a replayed record; 0: none */
+    int number_of_same_name;         /* from 1; 0: not known yet */
+    int came_near;                   /* 1: its shapes were close, or touched, in some tick */
+    struct tact_limit_tally limit_tally;
     int starts_deeper_than_target; /* 1: deeper than its target at the start, by any amount */
     struct {
         double depth; /* overlap depth at the start [m] if it is to be reported, else 0 */
@@ -181,32 +180,32 @@ struct session_pair {
     uint64_t tunnelled_tick_count; /* ticks in which its shapes passed each other by more than the
                               thinner of them */
     struct {
-        const char *within; /* body that both shapes press on, and inside which they overlap each
+        const char *body_name; /* body that both shapes press on, and inside which they overlap each
                                other; NULL: none so far */
-        uint64_t tick;      /* tick in which that overlap inside a body was found */
-        int logged;         /* 1: the event of that overlap inside a body is in the log */
-    } meeting;
+        uint64_t tick;         /* tick in which that overlap inside a body was found */
+        int logged;            /* 1: the event of that overlap inside a body is in the log */
+    } inside_overlap;
     int by_source;              /* 1: source, 0: host */
     uint64_t source_start_tick; /* first tick submitted to the source since it measures the pair */
     double cost_ns; /* time that the host takes, or would take, to measure the pair [ns] */
     double measured_host_cost_ns; /* since the source's last estimate [ns], or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
-    int32_t why;  /* errno of the first tick in which it could not be measured; 0: there was none */
-    uint64_t first; /* that tick */
-    int logged;     /* 1: the event of the first unmeasured tick is in the log */
+    int32_t unmeasured_errno;       /* negative errno of the first failed measurement; 0: none */
+    uint64_t first_unmeasured_tick; /* tick of the first failed measurement */
+    int logged;                     /* 1: the event of the first failed measurement is in the log */
     struct session_pair_tick_counts {
         uint64_t host, source, unmeasured; /* numbers of ticks */
         uint32_t age_max;
-    } use;
+    } tick_counts;
 };
 
 struct session_hand {
-    char (*names)[128]; /* of its joints */
-    char base[128];     /* name of a base that moves, as the owner of its shapes */
-    char ports[2][128]; /* names of the ports of its position and attitude */
-    int of_base;        /* number of links that are coordinates of the base */
-    int has_resistance; /* 1: one of its joints has stops or dry friction */
-    uint64_t *clamped;  /* ticks in which each target was clamped; NULL: none has a range */
+    char (*joint_names)[128];      /* of its joints */
+    char base_name[128];           /* name of a base that moves, as the owner of its shapes */
+    char port_names[2][128];       /* names of the ports of its position and attitude */
+    int base_coordinate_count;     /* number of links that are coordinates of the base */
+    int has_resistance;            /* 1: one of its joints has stops or dry friction */
+    uint64_t *clamped_tick_counts; /* per target; NULL: no target has a range */
     uint32_t q, v, target, torque;
     uint32_t reaction, stop; /* only where it resists */
 };
@@ -239,7 +238,7 @@ struct session_constraint {
 struct session_marker {
     const struct tact_scene_marker *def;
     int device, channel;
-    int high; /* 1: the marker's channel was above 0.5 in the last tick */
+    int was_channel_high; /* 1: the marker's channel was above 0.5 in the last tick */
 };
 
 /* Reports to the user during a run: watch.c. */
@@ -247,7 +246,7 @@ struct session_status_watcher {
     struct tact_session *session;
     pthread_t thread;
     int started;
-    struct tact_stop done;
+    struct tact_stop stop_request;
     struct tact_session_status last;
     int64_t start_time_ns; /* CLOCK_MONOTONIC */
     int logged;            /* 1: the granted real-time settings are already logged */
@@ -280,16 +279,16 @@ struct tact_session {
     struct session_pair *pairs; /* all pairs that ever came near, and one that represents others */
     struct session_pair **pairs_in_order;
     struct tact_keys pair_index_by_number; /* their indices, by their numbers */
-    int pair_count, pair_room;
+    int pair_count, pair_capacity;
     int has_pair_overflow; /* 1: more pairs came near than there is capacity for */
-    struct session_near_pair *live;
+    struct session_near_pair *near_pairs;
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
     /* 1: the session replays a log with a results version below that number */
     int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38,
         precedes_results_39, precedes_results_45;
-    const char **owners; /* name of the body or link that owns each shape */
-    int *group;          /* index of the first shape of the same owner, for each shape */
+    const char **shape_owner_names; /* name of the body or link that owns each shape */
+    int *first_shape_of_owner;      /* index of the first shape of the same owner, for each shape */
 
     struct session_device *devices;
     int device_count;
@@ -313,41 +312,42 @@ struct tact_session {
     struct session_positions *positions;
     struct session_marker *markers;
     int marker_count;
-    _Atomic(const char *) mark;          /* text of a marker requested by the program, or NULL */
-    int deadman_device, deadman_channel; /* -1: none */
-    int deadman;                         /* 1: the deadman is held in this tick */
+    _Atomic(const char *) requested_marker_text; /* by the program, or NULL */
+    int deadman_device, deadman_channel;         /* -1: none */
+    int is_deadman_held;                         /* 1: the deadman is held in this tick */
     struct tact_safety safety;
-    double wanted[TACT_SAFETY_CHANNELS];
-    double sent[TACT_SAFETY_CHANNELS];
+    double requested_outputs[TACT_SAFETY_CHANNELS];
+    double sent_outputs[TACT_SAFETY_CHANNELS];
 
-    struct tact_moments_scratch *scratch;
+    struct tact_moments_scratch *moments_scratch;
     struct tact_source source;
     int is_moment_source_open;
     int requires_source;   /* 1: every pair must be measured by the moment source */
     int is_tick_submitted; /* 1: the poses of the next tick were submitted to the moment source */
-    uint8_t *measured;     /* for each pair of the source: 1 if it is to be measured */
+    uint8_t *is_source_pair_due; /* for each pair of the source: 1 if the source is to measure it */
     struct tact_pose *pose_history; /* poses of all shapes by tick, modulo the number of slots */
     uint64_t *pose_history_frame;   /* frame number of each slot of the pose history */
     uint32_t pose_history_slot_count;
-    uint64_t frames;             /* ticks whose poses are or were in history */
-    int64_t moments_duration_ns; /* time spent on overlap moments in this tick [ns] */
+    uint64_t submitted_frame_count; /* ticks whose poses are or were in pose_history */
+    int64_t moments_duration_ns;    /* time spent on overlap moments in this tick [ns] */
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs; /* ascending, as in the world */
     int source_pair_count;
     double *source_pair_normals; /* last contact normal of each pair, 3 numbers each */
 
-    struct tact_layout layout;  /* layout of its records, or of the log that it replays */
-    struct tact_layout element; /* fields of one contact in the contact list */
-    struct session_optional_fields optional_fields; /* optional fields of that */
-    double *absent; /* default values of the fields of a contact that is not in the contact list */
-    double *unrecorded_contact_values; /* buffer for other contacts */
-    int *listed;                       /* replay: pairs that have fields in the record */
+    struct tact_layout layout; /* layout of its records, or of the log that it replays */
+    struct tact_layout contact_element_layout; /* fields of one contact in the contact list */
+    struct session_optional_fields
+        optional_fields;               /* optional fields of a contact in the contact list */
+    double *absent_contact_values;     /* values of the fields where a contact is not in the list */
+    double *unrecorded_contact_values; /* buffer for contacts beyond the capacity of the list */
+    int *recorded_pairs;               /* replay: pairs that have fields in the record */
     int recorded_pair_count;
     int has_fields_of_every_pair; /* replay of a log without lists: all pairs, each with its own
                                    * optional fields */
     int unrecorded_contact_count; /* contacts of the last record without fields in it */
     int first_unrecorded_pair;    /* first pair whose contact has no fields in the last record */
-    uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
+    uint32_t requested_outputs_field, sent_outputs_field, output_gate_field, safety_field,
         solver_field, tick_timing_field;
     uint32_t counts_field, methods_field; /* record offsets, in logs with contact lists */
     uint32_t requests_field; /* record offset of the program's requests; 0: the log has none */
@@ -355,10 +355,10 @@ struct tact_session {
     struct tact_recorder *recorder;
     char *log_path; /* path of the log that the session writes, or wrote */
     struct tact_record *unrecorded_replay_record; /* record of a replay that is not recorded */
-    struct tact_record *last;                     /* record that the last tick filled; NULL: none */
+    struct tact_record *last_record;              /* record that the last tick filled; NULL: none */
     const struct tact_record *replayed_input_record; /* replay: the tick's inputs, else NULL */
-    int recompute;           /* replay: 1 if moments of a source are recomputed too */
-    int is_ticked_by_caller; /* replay: the caller restores and submits before every tick */
+    int recomputes_source_moments; /* replay: 1 if moments of a source are recomputed too */
+    int is_ticked_by_caller;       /* replay: the caller restores and submits before every tick */
 
     struct tact_pressure *pressure; /* buffer for a map of the log; NULL: it has none */
     struct tact_pressure *requested_pressure_map; /* map requested for the next tick, or NULL */
@@ -375,15 +375,15 @@ struct tact_session {
     int64_t compute_ns;
     uint32_t moments_age_of_tick;
     int unmeasured_pair; /* the first pair that could not be measured, or -1 */
-    uint64_t missed;
-    uint64_t skipped;   /* number of ticks that the loop has skipped up to this one */
-    uint64_t next_tick; /* index of the tick after the last one */
-    int64_t planned_ns; /* planned wake-up time of the last tick */
+    uint64_t missed_tick_count;
+    uint64_t skipped_tick_count; /* number of ticks that the loop has skipped up to this one */
+    uint64_t next_tick;          /* index of the tick after the last one */
+    int64_t planned_ns;          /* planned wake-up time of the last tick */
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
     int is_stepped_by_program; /* 1: stepped by the program, not by the loop */
     struct session_status_watcher status_watcher;
-    struct tact_session_status now; /* pressures of the last tick */
-    double *joints; /* scratch arrays for a controller: q, v, torque, target, joint_count each */
+    struct tact_session_status last_status; /* status of the last tick */
+    double *controller_joint_values;        /* scratch: q, v, torque, target, joint_count each */
     int joint_count;
     int are_targets_inputs; /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
@@ -432,7 +432,7 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
                                      struct tact_error *err);
 
 /* extents.c: sets s->extents. */
-void tact_session_use_extents(struct tact_session *s);
+void tact_session_open_extent_store(struct tact_session *s);
 /* pairs.c: "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES]);
 /* Number of a pair among the pairs of the same name, from 1. Real-time safe. */
@@ -454,12 +454,12 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
 /* tool.c: connects the tools with their devices and couplings. */
 int tact_session_connect_tools(struct tact_session *s, struct tact_error *err);
 /* Sets targets and target rates of the bases that tools move. Real-time safe, as the following. */
-void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped);
+void tact_session_set_tool_targets(struct tact_session *s, uint64_t tick, int are_inputs_valid);
 /* 1 where the clutch of a tool is pressed. */
 int tact_session_is_tool_clutch_pressed(const struct tact_session *s);
 /* Force of a tool's output, positive on the person [N, N m]; and stores the value that was sent. */
 double tact_session_tool_force(const struct session_output *out);
-void tact_session_note_sent_tool_force(const struct session_output *out, double sent);
+void tact_session_store_sent_tool_force(const struct session_output *out, double sent);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
 int tact_session_connect_couplings(struct tact_session *s);
@@ -467,16 +467,16 @@ int tact_session_connect_couplings(struct tact_session *s);
 struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link);
 /* Sets targets and target rates of coupled joints, and adds the energy of their ports. mapped: the
  * targets are the sums of the inputs in this tick. Real-time safe. */
-void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped);
+void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int are_inputs_valid);
 /* Number of couplings from that one on which form a vector: three of a base, else 1; and its name.
  * Real-time safe. */
 int tact_session_coupling_group_size(const struct tact_session *s, int index);
 const char *tact_session_coupling_group_name(const struct tact_session *s, int index);
 /* Computes the passive forces on the person, once the world is solved. Real-time safe. */
-void tact_session_render_forces(struct tact_session *s);
+void tact_session_compute_person_forces(struct tact_session *s);
 
 /* calibrated.c: where there are outputs, -EINVAL for a device that was never calibrated. */
-int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);
+int tact_session_check_devices_calibrated(const struct tact_session *s, struct tact_error *err);
 
 /* contacts.c: layout and values of the contacts in the record. */
 int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,

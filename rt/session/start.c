@@ -11,7 +11,7 @@
 
 void tact_session_accept_start_overlaps(struct tact_session *s)
 {
-    tact_world_start(s->world, s->scratch);
+    tact_world_start(s->world, s->moments_scratch);
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int k = 0; k < count; k++) {
@@ -39,8 +39,9 @@ static void name_pair_and_hands(struct tact_session *s, int pair, char *both_nam
     const struct tact_owner a = tact_world_owner(s->world, c->a);
     const struct tact_owner b = tact_world_owner(s->world, c->b);
     int should_swap_names = a.kind == TACT_OWNER_FIXED;
-    snprintf(both_names, size, "%.63s and %.63s", s->owners[should_swap_names ? c->b : c->a],
-             s->owners[should_swap_names ? c->a : c->b]);
+    snprintf(both_names, size, "%.63s and %.63s",
+             s->shape_owner_names[should_swap_names ? c->b : c->a],
+             s->shape_owner_names[should_swap_names ? c->a : c->b]);
     const char *of_a = a.kind == TACT_OWNER_HAND ? s->scene->hands[a.index].name : NULL;
     const char *of_b = b.kind == TACT_OWNER_HAND ? s->scene->hands[b.index].name : NULL;
     if (of_a && of_b && strcmp(of_a, of_b)) {
@@ -61,7 +62,7 @@ static void report_start_overlap(struct tact_session *s, const char *event, cons
 void tact_session_report_start(struct tact_session *s)
 {
     char both_names[160], hands[160], text[512];
-    int named = 0;
+    int named_pair_count = 0;
     for (int i = 0; i < s->self_overlap_count; i++) {
         tact_session_describe_self_overlap(&s->self_overlaps[i], text, sizeof text);
         report_start_overlap(s, "overlap", text);
@@ -69,7 +70,8 @@ void tact_session_report_start(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if ((!(p->start.depth > 0.0) && !p->start.inside) ||
+            ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
@@ -91,10 +93,10 @@ void tact_session_report_start(struct tact_session *s)
         }
         report_start_overlap(s, "overlap", text);
     }
-    if (named > SESSION_MAX_NAMED_PAIRS) {
+    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text,
                  "%d more pairs of shapes start deeper than their target overlap",
-                 named - SESSION_MAX_NAMED_PAIRS);
+                 named_pair_count - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "overlap", text);
     }
 }
@@ -102,11 +104,11 @@ void tact_session_report_start(struct tact_session *s)
 void tact_session_report_stuck_overlaps(struct tact_session *s)
 {
     char both_names[160], hands[160];
-    int named = 0;
+    int named_pair_count = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->stuck_tick_count || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->stuck_tick_count || ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
@@ -114,21 +116,21 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
                      "%s overlapped and could not be pushed apart in %llu ticks", both_names,
                      (unsigned long long)p->stuck_tick_count);
     }
-    if (named > SESSION_MAX_NAMED_PAIRS) {
+    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%d more pairs of shapes overlapped and could not be pushed apart",
-                     named - SESSION_MAX_NAMED_PAIRS);
+                     named_pair_count - SESSION_MAX_NAMED_PAIRS);
     }
 }
 
 void tact_session_report_tunnelled_pairs(struct tact_session *s)
 {
     char both_names[160], hands[160], text[512];
-    int named = 0;
+    int named_pair_count = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->tunnelled_tick_count || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->tunnelled_tick_count || ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
@@ -138,11 +140,11 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
                  both_names, (unsigned long long)p->tunnelled_tick_count);
         report_start_overlap(s, "outrun", text);
     }
-    if (named > SESSION_MAX_NAMED_PAIRS) {
+    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text,
                  "%d more pairs of shapes moved in one tick by more than the thickness of the "
                  "thinner one",
-                 named - SESSION_MAX_NAMED_PAIRS);
+                 named_pair_count - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "outrun", text);
     }
 }

@@ -48,9 +48,9 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
         struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
         p->stuck_tick_count += (uint64_t)c->stuck;
         p->tunnelled_tick_count += (uint64_t)c->outrun;
-        p->met |= c->outrun || c->touching;
+        p->came_near |= c->outrun || c->touching;
         if (c->touching) {
-            tact_limit_tally_add(&p->tally, c->limits, c->spin_arm, &c->margins);
+            tact_limit_tally_add(&p->limit_tally, c->limits, c->spin_arm, &c->margins);
         }
     }
     tact_session_find_overlap_inside_body(s, tick);
@@ -82,7 +82,7 @@ static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
         struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
-        if (p->use.unmeasured && !p->logged) {
+        if (p->tick_counts.unmeasured && !p->logged) {
             char text[PAIR_NAME_BYTES + sizeof why];
             tact_session_name_pair(s, near[i], text);
             memcpy(text + strlen(text), why, sizeof why);
@@ -123,28 +123,29 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
         struct session_marker *m = &s->markers[i];
         const struct tact_device_input *in = &s->devices[m->device].input;
         int high = in->channel[m->channel] > 0.5;
-        if (high && !m->high) {
+        if (high && !m->was_channel_high) {
             /* Time of the device, not of the loop. */
             tact_recorder_event_rt(s->recorder, tick, in->stamp_ns,
                                    m->def->name ? m->def->name : "marker", m->def->from);
         }
-        m->high = high;
+        m->was_channel_high = high;
     }
-    const char *text = atomic_exchange_explicit(&s->mark, NULL, memory_order_acquire);
+    const char *text =
+        atomic_exchange_explicit(&s->requested_marker_text, NULL, memory_order_acquire);
     if (text) {
         tact_recorder_event_rt(s->recorder, tick, now, "marker", text);
     }
 }
 
 static void fill_tick_record(struct tact_session *s, struct tact_record *r, uint64_t tick,
-                             int64_t planned, int64_t wake)
+                             int64_t planned, int64_t wake_latency_ns)
 {
     r->tick = tick;
     r->stamp_ns = planned;
     tact_session_fill_record(s, r);
-    r->values[s->tick_timing_field] = (double)wake;
+    r->values[s->tick_timing_field] = (double)wake_latency_ns;
     r->values[s->tick_timing_field + 1] = (double)s->compute_ns;
-    r->values[s->tick_timing_field + 2] = (double)s->skipped;
+    r->values[s->tick_timing_field + 2] = (double)s->skipped_tick_count;
     r->values[s->tick_timing_field + 3] =
         s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
 }
@@ -155,8 +156,8 @@ static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned,
     struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
     struct tact_record *r = slot ? slot : s->unrecorded_replay_record;
     s->planned_ns = planned;
-    s->last = slot || s->replayed_input_record ? r : NULL;
-    if (!s->last) {
+    s->last_record = slot || s->replayed_input_record ? r : NULL;
+    if (!s->last_record) {
         return; /* no reader */
     }
     fill_tick_record(s, r, tick, planned, wake_time_ns - planned);
@@ -170,27 +171,27 @@ size_t tact_session_record(struct tact_session *s, struct tact_record *out)
 {
     const struct tact_layout *layout = &s->layout;
     size_t bytes = sizeof *out + layout->size * sizeof *out->values;
-    const double *list = (s->last ? s->last : out)->values + layout->size;
-    if (!s->last) {
-        fill_tick_record(s, out, s->now.tick, s->planned_ns, s->now.wake_ns);
+    const double *list = (s->last_record ? s->last_record : out)->values + layout->size;
+    if (!s->last_record) {
+        fill_tick_record(s, out, s->last_status.tick, s->planned_ns, s->last_status.wake_ns);
     }
     if (layout->element) {
         bytes += (1 + (size_t)*list * tact_layout_stride(layout)) * sizeof *list;
     }
-    if (s->last) {
-        memcpy(out, s->last, bytes);
+    if (s->last_record) {
+        memcpy(out, s->last_record, bytes);
     }
     return bytes;
 }
 
-static void publish_session_status(struct tact_session *s, uint64_t tick, int64_t wake)
+static void publish_session_status(struct tact_session *s, uint64_t tick, int64_t wake_latency_ns)
 {
-    struct tact_session_status *st = &s->now;
+    struct tact_session_status *st = &s->last_status;
     *st = (struct tact_session_status){.tick = tick,
                                        .time = (double)tick * s->period,
-                                       .wake_ns = wake,
+                                       .wake_ns = wake_latency_ns,
                                        .compute_ns = s->compute_ns,
-                                       .missed = s->missed,
+                                       .missed = s->missed_tick_count,
                                        .fallbacks = s->report.fallbacks,
                                        .unmeasured = s->report.unmeasured,
                                        .unmeasured_pair = s->unmeasured_pair,
@@ -201,7 +202,7 @@ static void publish_session_status(struct tact_session *s, uint64_t tick, int64_
                                        .safety = s->safety.state,
                                        .faults = s->report.faults,
                                        .fault = s->report.fault,
-                                       .deadman = s->deadman};
+                                       .deadman = s->is_deadman_held};
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
@@ -224,8 +225,8 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
 {
     struct tact_session *s = user;
     double t = (double)tick * s->period;
-    int64_t began = s->replayed_input_record ? 0 : tact_clock_now();
-    s->skipped += tick - s->next_tick;
+    int64_t start_ns = s->replayed_input_record ? 0 : tact_clock_now();
+    s->skipped_tick_count += tick - s->next_tick;
     s->next_tick = tick + 1;
     tact_session_apply_requests(s);
     read_device_inputs(s, tick, t, planned_ns);
@@ -233,7 +234,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_session_call_controller(s, tick, t);
     tact_session_apply_grips(s);
     tact_session_clamp_targets(s);
-    tact_session_follow_remotes(s, tick);
+    tact_session_set_tie_targets(s, tick);
     update_gravity_of_bodies(s, t);
     int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);
@@ -256,12 +257,12 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         log_first_events(s, tick, planned_ns);
         publish_session_status(s, tick, woke_ns - planned_ns);
         if (s->options.observe) {
-            s->options.observe(s->options.observe_user, s, &s->now);
+            s->options.observe(s->options.observe_user, s, &s->last_status);
         }
-        s->compute_ns = tact_clock_now() - began;
-        int64_t late = began + s->compute_ns - planned_ns - s->period_ns;
+        s->compute_ns = tact_clock_now() - start_ns;
+        int64_t late = start_ns + s->compute_ns - planned_ns - s->period_ns;
         if (s->options.clock == TACT_LOOP_REAL && late > 0) {
-            s->missed++;
+            s->missed_tick_count++;
             s->report.missed_moments += 2 * s->moments_duration_ns > s->period_ns;
         }
     }

@@ -39,10 +39,10 @@ static int find_tool_button(struct tact_session *s, uint32_t tool, const char *k
                             const char *path, struct session_tool_button *button,
                             struct tact_error *err)
 {
-    char where[64];
+    char key_path[64];
     button->device = -1;
-    snprintf(where, sizeof where, "tools[%u].%s", tool, key);
-    return path ? tact_session_find_channel(s, path, 0, where, &button->device, &button->channel,
+    snprintf(key_path, sizeof key_path, "tools[%u].%s", tool, key);
+    return path ? tact_session_find_channel(s, path, 0, key_path, &button->device, &button->channel,
                                             err)
                 : 0;
 }
@@ -56,7 +56,7 @@ static void attach_couplings_of_tool(struct tact_session *s, struct session_tool
         tool->port[part] = count ? tact_session_find_coupling(s, tool->hand, 3 * part) : NULL;
         for (int i = 0; tool->port[part] && i < 3; i++) {
             tool->port[part][i].tool = tool;
-            tool->port[part][i].felt = def->force_scale;
+            tool->port[part][i].device_force_ratio = def->force_scale;
         }
     }
 }
@@ -66,9 +66,9 @@ static int map_tool_channels(struct tact_session *s, uint32_t index, struct tact
     const struct tact_scene_tool *def = &s->scene->tools[index];
     struct session_tool *tool = &s->tools[index];
     *tool = (struct session_tool){.def = def,
-                                  .rates = !strcmp(def->mode, "rate"),
+                                  .is_rate_controlled = !strcmp(def->mode, "rate"),
                                   .longest_gap = fmax(1.0, MAX_INPUT_GAP / s->period),
-                                  .state = {.quat_wxyz = {1.0}, .away = 1.0}};
+                                  .state = {.quat_wxyz = {1.0}, .is_disengaged = 1.0}};
     while (strcmp(s->scene->devices[tool->device].name, def->device)) {
         tool->device++;
     }
@@ -108,11 +108,11 @@ static int is_button_pressed(const struct tact_session *s, const struct session_
 
 int tact_session_is_tool_clutch_pressed(const struct tact_session *s)
 {
-    int pressed = 0;
+    int is_any_clutch_pressed = 0;
     for (int i = 0; i < s->tool_count; i++) {
-        pressed |= is_button_pressed(s, &s->tools[i].clutch);
+        is_any_clutch_pressed |= is_button_pressed(s, &s->tools[i].clutch);
     }
-    return pressed;
+    return is_any_clutch_pressed;
 }
 
 /* Reads displacement [m] and attitude of the device, world axes, or of mode rate two vectors of
@@ -121,69 +121,75 @@ static int read_device_pose(const struct tact_session *s, const struct session_t
                             double position[3], double attitude[4])
 {
     const double *channel = s->devices[tool->device].input.channel;
-    double v[3] = {0.0}, turn[4] = {0.0};
+    double position_channels[3] = {0.0}, attitude_channels[4] = {0.0};
     for (uint32_t i = 0; i < tool->def->position_count; i++) {
-        v[i] = channel[tool->position[i]];
+        position_channels[i] = channel[tool->position[i]];
     }
     for (uint32_t i = 0; i < tool->def->attitude_count; i++) {
-        turn[i] = channel[tool->attitude[i]];
+        attitude_channels[i] = channel[tool->attitude[i]];
     }
     for (int i = 0; i < 3; i++) {
-        if (!isfinite(v[i]) || !isfinite(turn[i])) {
+        if (!isfinite(position_channels[i]) || !isfinite(attitude_channels[i])) {
             return 0;
         }
     }
-    tact_m3_mul_v3(position, tool->axes, v);
-    if (tool->rates) {
-        tact_m3_mul_v3(attitude, tool->axes, turn);
+    tact_m3_mul_v3(position, tool->axes, position_channels);
+    if (tool->is_rate_controlled) {
+        tact_m3_mul_v3(attitude, tool->axes, attitude_channels);
         return 1;
     }
     if (tool->def->attitude_count < 4) {
-        double rotation_vector[3] = {turn[0], turn[1], turn[2]};
-        tact_quat_from_rotvec(turn, rotation_vector);
+        double rotation_vector[3] = {attitude_channels[0], attitude_channels[1],
+                                     attitude_channels[2]};
+        tact_quat_from_rotvec(attitude_channels, rotation_vector);
     }
-    const double square = turn[0] * turn[0] + tact_v3_dot(turn + 1, turn + 1);
-    if (!(square > MIN_QUATERNION_LENGTH * MIN_QUATERNION_LENGTH && isfinite(square))) {
+    const double squared_quaternion_length =
+        attitude_channels[0] * attitude_channels[0] +
+        tact_v3_dot(attitude_channels + 1, attitude_channels + 1);
+    if (!(squared_quaternion_length > MIN_QUATERNION_LENGTH * MIN_QUATERNION_LENGTH &&
+          isfinite(squared_quaternion_length))) {
         return 0;
     }
-    tact_quat_normalize(turn);
-    attitude[0] = turn[0];
-    tact_m3_mul_v3(attitude + 1, tool->axes, turn + 1);
+    tact_quat_normalize(attitude_channels);
+    attitude[0] = attitude_channels[0];
+    tact_m3_mul_v3(attitude + 1, tool->axes, attitude_channels + 1);
     return 1;
 }
 
 /* Rotation vector of the rotation from one attitude to another. */
 static void compute_rotation_between(double out[3], const double from[4], const double to[4])
 {
-    const double back[4] = {from[0], -from[1], -from[2], -from[3]};
-    double turn[4];
-    tact_quat_mul(turn, to, back);
-    tact_quat_to_rotvec(out, turn);
+    const double inverse_of_from[4] = {from[0], -from[1], -from[2], -from[3]};
+    double rotation[4];
+    tact_quat_mul(rotation, to, inverse_of_from);
+    tact_quat_to_rotvec(out, rotation);
 }
 
 /* Returns 1 if the tool's device engages in this tick, and updates the fraction of its force. */
 static int engage_tool(const struct tact_session *s, struct session_tool *tool, double now,
-                       int usable)
+                       int is_input_usable)
 {
     struct session_tool_state *state = &tool->state;
     const int device = s->devices[tool->device].input.state;
-    const double gap = now - state->ticks, step = s->safety.ramp_step;
-    const int is_input_recent = state->ticks > 0.0 && gap <= tool->longest_gap;
-    if (!usable || device == TACT_DEVICE_LOST ||
+    const double ticks_since_input = now - state->ticks, fraction_step = s->safety.ramp_step;
+    const int is_input_recent = state->ticks > 0.0 && ticks_since_input <= tool->longest_gap;
+    if (!is_input_usable || device == TACT_DEVICE_LOST ||
         (device != TACT_DEVICE_STALE && !is_input_recent)) {
-        state->away = 1.0;
-        state->share = 0.0;
+        state->is_disengaged = 1.0;
+        state->force_fraction = 0.0;
     }
-    const int is_engagement_blocked = !usable || device == TACT_DEVICE_LOST ||
-                                      is_button_pressed(s, &tool->clutch) ||
-                                      (device == TACT_DEVICE_STALE && gap > tool->longest_gap);
+    const int is_engagement_blocked =
+        !is_input_usable || device == TACT_DEVICE_LOST || is_button_pressed(s, &tool->clutch) ||
+        (device == TACT_DEVICE_STALE && ticks_since_input > tool->longest_gap);
     if (is_engagement_blocked) {
-        state->away = 1.0;
+        state->is_disengaged = 1.0;
     }
-    const double before = state->share;
-    state->share = state->away > 0.0 ? fmax(0.0, before - step) : fmin(1.0, before + step);
-    if (!is_engagement_blocked && state->away > 0.0 && state->share == 0.0) {
-        state->away = 0.0;
+    const double previous_fraction = state->force_fraction;
+    state->force_fraction = state->is_disengaged > 0.0
+                                ? fmax(0.0, previous_fraction - fraction_step)
+                                : fmin(1.0, previous_fraction + fraction_step);
+    if (!is_engagement_blocked && state->is_disengaged > 0.0 && state->force_fraction == 0.0) {
+        state->is_disengaged = 0.0;
         return 1;
     }
     return 0;
@@ -193,14 +199,15 @@ static int engage_tool(const struct tact_session *s, struct session_tool *tool, 
 static void apply_dead_zone(double v[3], double dead_zone)
 {
     const double length = tact_v3_norm(v);
-    const double wanted = fmin(1.0, fmax(0.0, (length - dead_zone) / (1.0 - dead_zone)));
-    tact_v3_scale(v, v, length > 0.0 ? wanted / length : 0.0);
+    const double scaled_length = fmin(1.0, fmax(0.0, (length - dead_zone) / (1.0 - dead_zone)));
+    tact_v3_scale(v, v, length > 0.0 ? scaled_length / length : 0.0);
 }
 
 /* Computes the motion of a rate-controlled target within the tick, as displacement and rotation
  * vector, world axes, from rates along the axes of the tool. */
 static void integrate_channel_rates(const struct tact_session *s, const struct session_tool *tool,
-                                    const double target[6], double moved[3], double turned[3])
+                                    const double target[6], double displacement[3],
+                                    double rotation_vector[3])
 {
     const struct tact_scene_tool *def = tool->def;
     const struct tact_scene_hand *hand = &s->scene->hands[tool->hand];
@@ -208,12 +215,14 @@ static void integrate_channel_rates(const struct tact_session *s, const struct s
     tact_quat_from_rotvec(turn, target + 3);
     tact_quat_mul(attitude, turn, hand->quat_wxyz);
     tact_quat_to_m3(axes, attitude);
-    apply_dead_zone(moved, def->dead_zone);
-    apply_dead_zone(turned, def->dead_zone);
-    tact_m3_mul_v3(moved, axes, (const double[3]){moved[0], moved[1], moved[2]});
-    tact_m3_mul_v3(turned, axes, (const double[3]){turned[0], turned[1], turned[2]});
-    tact_v3_scale(moved, moved, def->speed * s->period);
-    tact_v3_scale(turned, turned, def->turn_speed * s->period);
+    apply_dead_zone(displacement, def->dead_zone);
+    apply_dead_zone(rotation_vector, def->dead_zone);
+    tact_m3_mul_v3(displacement, axes,
+                   (const double[3]){displacement[0], displacement[1], displacement[2]});
+    tact_m3_mul_v3(rotation_vector, axes,
+                   (const double[3]){rotation_vector[0], rotation_vector[1], rotation_vector[2]});
+    tact_v3_scale(displacement, displacement, def->speed * s->period);
+    tact_v3_scale(rotation_vector, rotation_vector, def->turn_speed * s->period);
 }
 
 /* Length of the force or torque of a coupling of the tool's base, of its position or attitude
@@ -237,38 +246,39 @@ static double coupling_stiffness_along(const struct tact_session *s,
 
 /* Keeps a rate-controlled target within the distance that saturates the coupling: it does not run
  * away from a blocked tool. */
-static void limit_target_to_reach(const struct tact_session *s, const struct session_tool *tool,
-                                  const double q[6], double target[6])
+static void limit_target_distance_from_base(const struct tact_session *s,
+                                            const struct session_tool *tool, const double q[6],
+                                            double target[6])
 {
     const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
-    double now[4], wanted[4], error[3], turn[4];
+    double base_attitude[4], target_attitude[4], error[3], limited_rotation[4];
     if (tool->port[0] && base->limit > 0.0) {
         tact_v3_sub(error, target, q);
-        const double reach = base->limit / coupling_stiffness_along(s, tool, 0, error),
+        const double max_distance = base->limit / coupling_stiffness_along(s, tool, 0, error),
                      length = tact_v3_norm(error);
-        if (length > reach) {
+        if (length > max_distance) {
             tact_v3_copy(target, q);
-            tact_v3_axpy(target, reach / length, error);
+            tact_v3_axpy(target, max_distance / length, error);
         }
     }
     if (tool->port[1] && base->turn_limit > 0.0) {
-        tact_quat_from_rotvec(now, q + 3);
-        tact_quat_from_rotvec(wanted, target + 3);
-        compute_rotation_between(error, now, wanted);
-        const double reach = base->turn_limit / coupling_stiffness_along(s, tool, 1, error);
+        tact_quat_from_rotvec(base_attitude, q + 3);
+        tact_quat_from_rotvec(target_attitude, target + 3);
+        compute_rotation_between(error, base_attitude, target_attitude);
+        const double max_distance = base->turn_limit / coupling_stiffness_along(s, tool, 1, error);
         const double length = tact_v3_norm(error);
-        if (length > reach) {
-            tact_v3_scale(error, error, reach / length);
-            tact_quat_from_rotvec(turn, error);
-            tact_quat_mul(wanted, turn, now);
-            tact_quat_to_rotvec(target + 3, wanted);
+        if (length > max_distance) {
+            tact_v3_scale(error, error, max_distance / length);
+            tact_quat_from_rotvec(limited_rotation, error);
+            tact_quat_mul(target_attitude, limited_rotation, base_attitude);
+            tact_quat_to_rotvec(target + 3, target_attitude);
         }
     }
 }
 
 static double tool_motion_scale(const struct tact_session *s, const struct session_tool *tool)
 {
-    return tool->rates                         ? 1.0
+    return tool->is_rate_controlled            ? 1.0
            : is_button_pressed(s, &tool->fine) ? tool->def->fine_scale
                                                : tool->def->scale;
 }
@@ -277,75 +287,78 @@ static double tool_motion_scale(const struct tact_session *s, const struct sessi
  * not where the coupling is at its limit: from a tool that is blocked it does not run away. */
 static void add_rate_beyond_edge(const struct tact_session *s, const struct session_tool *tool,
                                  const double position[3], const double q[6],
-                                 const double target[6], double moved[3])
+                                 const double target[6], double displacement[3])
 {
     const struct tact_scene_tool *def = tool->def;
     const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
-    double out[3], away[3];
+    double base_to_target[3], from_workspace_center[3];
     if (!(def->edge > 0.0)) {
         return;
     }
-    tact_m3_mul_v3(away, tool->axes, def->center);
-    tact_v3_sub(away, position, away);
-    tact_v3_sub(out, target, q);
-    const double distance = tact_v3_norm(away);
-    const int is_reach_blocked =
-        base->limit > 0.0 && tact_v3_dot(out, away) > 0.0 &&
-        tact_v3_norm(out) * coupling_stiffness_along(s, tool, 0, out) >= base->limit;
-    if (distance > def->edge && !is_reach_blocked) {
+    tact_m3_mul_v3(from_workspace_center, tool->axes, def->center);
+    tact_v3_sub(from_workspace_center, position, from_workspace_center);
+    tact_v3_sub(base_to_target, target, q);
+    const double distance = tact_v3_norm(from_workspace_center);
+    const int is_force_limit_reached =
+        base->limit > 0.0 && tact_v3_dot(base_to_target, from_workspace_center) > 0.0 &&
+        tact_v3_norm(base_to_target) * coupling_stiffness_along(s, tool, 0, base_to_target) >=
+            base->limit;
+    if (distance > def->edge && !is_force_limit_reached) {
         const double speed = def->edge_speed * fmin(1.0, distance / def->edge - 1.0);
-        tact_v3_axpy(moved, speed * s->period / (tool_motion_scale(s, tool) * distance), away);
+        tact_v3_axpy(displacement, speed * s->period / (tool_motion_scale(s, tool) * distance),
+                     from_workspace_center);
     }
 }
 
 /* Moves the target of the base by a displacement and a rotation vector. */
 static void move_tool_base_target(const struct tact_session *s, const struct session_tool *tool,
-                                  const double moved[3], const double turned[3], double target[6])
+                                  const double displacement[3], const double rotation_vector[3],
+                                  double target[6])
 {
     const struct tact_scene_tool *def = tool->def;
-    double turn[4], now[4], next[4];
-    tact_v3_axpy(target, tool_motion_scale(s, tool), moved);
+    double rotation[4], target_attitude[4], rotated_attitude[4];
+    tact_v3_axpy(target, tool_motion_scale(s, tool), displacement);
     for (int i = 0; i < 3; i++) {
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
     }
     /* without a rotation the attitude keeps its bits */
-    if (tool->port[1] && tact_v3_norm(turned) > 0.0) {
-        tact_quat_from_rotvec(turn, turned);
-        tact_quat_from_rotvec(now, target + 3);
-        tact_quat_mul(next, turn, now);
-        tact_quat_to_rotvec(target + 3, next);
+    if (tool->port[1] && tact_v3_norm(rotation_vector) > 0.0) {
+        tact_quat_from_rotvec(rotation, rotation_vector);
+        tact_quat_from_rotvec(target_attitude, target + 3);
+        tact_quat_mul(rotated_attitude, rotation, target_attitude);
+        tact_quat_to_rotvec(target + 3, rotated_attitude);
     }
 }
 
 /* Stores targets and their rates in the couplings of a part. engaged: they start at the base. */
 static void set_coupling_targets(const struct tact_session *s, struct session_tool *tool, int part,
-                                 const double *target, const double *moved, double ticks,
+                                 const double *target, const double *device_motion, double ticks,
                                  int engaged)
 {
     struct session_coupling *c = tool->port[part];
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
-    double change[3], last[3];
+    double target_change[3], last[3];
     if (!c) {
         return;
     }
     for (int i = 0; i < 3; i++) {
         last[i] = c[i].state.target;
     }
-    tact_v3_sub(change, target, last);
+    tact_v3_sub(target_change, target, last);
     const int is_rotation_vector_sign_flip =
-        part && tact_v3_norm(change) > ROTATION_VECTOR_FLIP_ANGLE;
+        part && tact_v3_norm(target_change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
-        const int is_device_leading = tool->state.away == 0.0 && ticks > 0.0;
+        const int is_device_leading = tool->state.is_disengaged == 0.0 && ticks > 0.0;
         const double rate = is_device_leading && !engaged && !is_rotation_vector_sign_flip
-                                ? change[i] / (ticks * s->period)
+                                ? target_change[i] / (ticks * s->period)
                                 : 0.0;
         state->rate =
             is_device_leading && !engaged ? state->rate + c[i].alpha * (rate - state->rate) : 0.0;
-        state->target = state->raw = target[i];
+        state->target = state->input_sum = target[i];
         state->ticks = is_device_leading ? tool->state.ticks : 0.0;
-        c[i].moved = moved[i];
+        c[i].device_displacement = device_motion[i];
         hand.target[c[i].link] = target[i];
         hand.target_rate[c[i].link] = is_rotation_vector_sign_flip ? 0.0 : state->rate;
     }
@@ -364,52 +377,54 @@ static void find_previous_target(const struct tact_session *s, const struct sess
     }
 }
 
-static void follow_tool_device(struct tact_session *s, struct session_tool *tool, double now,
-                               int mapped)
+static void set_tool_target_from_device(struct tact_session *s, struct session_tool *tool,
+                                        double now, int are_inputs_valid)
 {
     struct session_tool_state *state = &tool->state;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
-    double position[3] = {0.0}, attitude[4] = {0.0}, target[6], moved[3] = {0.0}, turned[3] = {0.0};
+    double position[3] = {0.0}, attitude[4] = {0.0}, target[6], displacement[3] = {0.0},
+           rotation_vector[3] = {0.0};
     const int is_pose_readable = read_device_pose(s, tool, position, attitude);
-    const int held = s->devices[tool->device].input.state == TACT_DEVICE_STALE;
-    const int engaged = engage_tool(s, tool, now, mapped && is_pose_readable);
-    const int fresh =
-        is_pose_readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
+    const int is_device_stale = s->devices[tool->device].input.state == TACT_DEVICE_STALE;
+    const int engaged = engage_tool(s, tool, now, are_inputs_valid && is_pose_readable);
+    const int has_new_pose = is_pose_readable && !is_device_stale &&
+                             s->devices[tool->device].input.state != TACT_DEVICE_LOST;
     const double ticks = now - state->ticks;
     find_previous_target(s, tool, engaged, target);
-    if (tool->rates) {
-        tact_v3_copy(moved, position);
-        tact_v3_copy(turned, attitude);
-        integrate_channel_rates(s, tool, target, moved, turned);
-    } else if (fresh && state->ticks > 0.0) {
-        tact_v3_sub(moved, position, state->position);
-        compute_rotation_between(turned, state->quat_wxyz, attitude);
+    if (tool->is_rate_controlled) {
+        tact_v3_copy(displacement, position);
+        tact_v3_copy(rotation_vector, attitude);
+        integrate_channel_rates(s, tool, target, displacement, rotation_vector);
+    } else if (has_new_pose && state->ticks > 0.0) {
+        tact_v3_sub(displacement, position, state->position);
+        compute_rotation_between(rotation_vector, state->quat_wxyz, attitude);
     }
-    if (state->away == 0.0 && fresh && !engaged) {
-        double led[3] = {moved[0], moved[1], moved[2]};
-        add_rate_beyond_edge(s, tool, position, hand.q, target, led);
-        move_tool_base_target(s, tool, led, turned, target);
-        if (tool->rates) {
-            limit_target_to_reach(s, tool, hand.q, target);
+    if (state->is_disengaged == 0.0 && has_new_pose && !engaged) {
+        double led_displacement[3] = {displacement[0], displacement[1], displacement[2]};
+        add_rate_beyond_edge(s, tool, position, hand.q, target, led_displacement);
+        move_tool_base_target(s, tool, led_displacement, rotation_vector, target);
+        if (tool->is_rate_controlled) {
+            limit_target_distance_from_base(s, tool, hand.q, target);
         }
     }
-    if (fresh) {
+    if (has_new_pose) {
         tact_v3_copy(state->position, position);
-        memcpy(state->quat_wxyz, tool->rates ? identity_quaternion : attitude,
+        memcpy(state->quat_wxyz, tool->is_rate_controlled ? identity_quaternion : attitude,
                sizeof state->quat_wxyz);
         state->ticks = now;
     }
-    const double none[3] = {0.0};
-    set_coupling_targets(s, tool, 0, target, tool->rates ? none : moved, fresh ? ticks : 0.0,
-                         engaged);
-    set_coupling_targets(s, tool, 1, target + 3, tool->rates ? none : turned, fresh ? ticks : 0.0,
-                         engaged);
+    const double no_motion[3] = {0.0};
+    set_coupling_targets(s, tool, 0, target, tool->is_rate_controlled ? no_motion : displacement,
+                         has_new_pose ? ticks : 0.0, engaged);
+    set_coupling_targets(s, tool, 1, target + 3,
+                         tool->is_rate_controlled ? no_motion : rotation_vector,
+                         has_new_pose ? ticks : 0.0, engaged);
 }
 
-void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped)
+void tact_session_set_tool_targets(struct tact_session *s, uint64_t tick, int are_inputs_valid)
 {
     for (int i = 0; i < s->tool_count; i++) {
-        follow_tool_device(s, &s->tools[i], (double)tick + 1.0, mapped);
+        set_tool_target_from_device(s, &s->tools[i], (double)tick + 1.0, are_inputs_valid);
     }
 }
 
@@ -420,12 +435,12 @@ double tact_session_tool_force(const struct session_output *out)
     const struct session_tool *tool = out->tool;
     double force = 0.0;
     for (int i = 0; i < 3; i++) {
-        force += tool->axes[3 * i + out->axis] * tool->port[out->part][i].wanted;
+        force += tool->axes[3 * i + out->axis] * tool->port[out->part][i].requested_force;
     }
-    return tool->state.share * force;
+    return tool->state.force_fraction * force;
 }
 
-void tact_session_note_sent_tool_force(const struct session_output *out, double sent)
+void tact_session_store_sent_tool_force(const struct session_output *out, double sent)
 {
     const struct session_tool *tool = out->tool;
     for (int i = 0; i < 3; i++) {

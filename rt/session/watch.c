@@ -53,7 +53,7 @@ static void log_refused_realtime_settings(struct session_status_watcher *w,
     struct tact_session *s = w->session;
     const struct tact_realtime_report *r = &s->report.loop.realtime;
     char text[512] = "granted:";
-    size_t used = strlen(text);
+    size_t text_length = strlen(text);
     if (w->logged || !r->count || s->options.clock != TACT_LOOP_REAL) {
         return;
     }
@@ -70,11 +70,13 @@ static void log_refused_realtime_settings(struct session_status_watcher *w,
     }
     for (int refused = 0; refused < 2; refused++) {
         if (refused && r->refused) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "; refused:");
+            text_length +=
+                (size_t)snprintf(text + text_length, sizeof text - text_length, "; refused:");
         }
-        for (int i = 0; i < r->count && used < sizeof text; i++) {
+        for (int i = 0; i < r->count && text_length < sizeof text; i++) {
             if (r->item[i].granted != refused) {
-                used += (size_t)snprintf(text + used, sizeof text - used, " %s", r->item[i].name);
+                text_length += (size_t)snprintf(text + text_length, sizeof text - text_length,
+                                                " %s", r->item[i].name);
             }
         }
     }
@@ -100,7 +102,7 @@ static void *run_status_watcher(void *arg)
 {
     struct session_status_watcher *w = arg;
     const struct timespec pause = {0, STATUS_CHECK_PERIOD_MS * 1000000L};
-    while (!tact_stop_requested(&w->done)) {
+    while (!tact_stop_requested(&w->stop_request)) {
         nanosleep(&pause, NULL);
         check_status_once(w);
     }
@@ -121,7 +123,7 @@ void tact_session_watch_stop(struct tact_session *s)
 {
     struct session_status_watcher *w = &s->status_watcher;
     if (w->started) {
-        tact_stop_request(&w->done);
+        tact_stop_request(&w->stop_request);
         pthread_join(w->thread, NULL);
         check_status_once(w);
     }

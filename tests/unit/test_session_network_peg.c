@@ -206,12 +206,12 @@ static void tie_correction_is_limited_by_its_magnitude(void **state)
         const double scale = i % 2 ? 1.5 : 0.04 / sqrt(3.0) / gain;
         for (int k = 0; k < AXES; k++) {
             error[k] = uniform(-scale, scale);
-            ties[k].state.ticks = ties[k].state.share = 1.0;
+            ties[k].state.ticks = ties[k].state.force_fraction = 1.0;
             ties[k].state.target = ties[k].state.offset = ties[k].state.force = 0.0;
             in->channel[ties[k].in.position] = error[k];
             in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
         }
-        tact_session_follow_remotes(s, 1000);
+        tact_session_set_tie_targets(s, 1000);
         for (int first_axis_of_vector = 0; first_axis_of_vector < AXES; first_axis_of_vector += 3) {
             const double length = tact_v3_norm(error + first_axis_of_vector),
                          rate = fmin(limit, gain * length) / length;
@@ -249,7 +249,7 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
         }
         tact_v3_scale(axis, axis, 1.0 / tact_v3_norm(axis));
         for (int k = 0; k < AXES; k++) {
-            ties[k].state = (struct session_remote_state){.ticks = 1.0, .share = 1.0};
+            ties[k].state = (struct session_remote_state){.ticks = 1.0, .force_fraction = 1.0};
             in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
         }
         for (int n = 0; n < 12600; n++) { /* along, 1 mrad behind */
@@ -287,7 +287,7 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
                 turning[k].state.target = turning[k].state.force = 0.0;
                 in->channel[turning[k].in.position] = first_axis_of_vector[k];
             }
-            tact_session_follow_remotes(s, 1000);
+            tact_session_set_tie_targets(s, 1000);
             for (int k = 0; k < 3; k++) {
                 correction[k] = turning[k].state.line_end_correction_rate;
             }

@@ -86,12 +86,12 @@ static double body_height(const struct tact_session *s)
 static void run_ticks_with_or_without_scratch(struct tact_session *s, int from, int count,
                                               int has_scratch)
 {
-    struct tact_moments_scratch *scratch = s->scratch;
-    s->scratch = has_scratch ? scratch : NULL;
+    struct tact_moments_scratch *scratch = s->moments_scratch;
+    s->moments_scratch = has_scratch ? scratch : NULL;
     for (int i = from; i < from + count; i++) {
         tact_session_tick(s, (uint64_t)i, 0, 0);
     }
-    s->scratch = scratch;
+    s->moments_scratch = scratch;
 }
 
 static void unmeasured_pair_is_extrapolated_and_then_a_fault(void **state)
@@ -128,10 +128,10 @@ static void unmeasured_shape_pair_is_reported_and_logged(void **state)
     (void)state;
     struct opened o = open_session_of_unmeasured_pair(LOG, 150);
     struct tact_session_report report;
-    struct tact_moments_scratch *scratch = o.session->scratch;
-    o.session->scratch = NULL; /* no scratch from the first tick on */
+    struct tact_moments_scratch *scratch = o.session->moments_scratch;
+    o.session->moments_scratch = NULL; /* no scratch from the first tick on */
     assert_int_equal(tact_session_run(o.session, &report), 0);
-    o.session->scratch = scratch;
+    o.session->moments_scratch = scratch;
     assert_true(report.unmeasured >= 150 - 1);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
     assert_non_null(strstr(reported, "base/top"));
