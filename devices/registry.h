@@ -1,5 +1,5 @@
 /**
- * The types of device that tact brings along.
+ * The device types that are built into tact.
  *
  * Real-time safe.
  */

@@ -36,13 +36,14 @@ struct bench_statistics {
 struct bench_result {
     int contacts; /* maximum number of touching pairs */
     int unknowns; /* maximum number of scalar constraints */
-    int left_out; /* maximum number of points beyond the capacity */
+    int left_out; /* largest number of contact points in a tick for which there was no room */
     double time[BENCH_PART_COUNT];
     /* sweeps until the criterion is met, started from zero impulses */
     struct bench_statistics cold_start_sweeps;
     struct bench_statistics cold_start_elimination_steps,
-        warm_elimination_steps; /* factorisations between those sweeps and the warm-started ones */
-    /* natural-map residual at the end of the warm-started sweeps */
+        warm_elimination_steps; /* factorisations between the sweeps from zero impulses, and between
+                                   the warm-started sweeps */
+    /* natural-map residual at the end of the sweeps from zero impulses */
     struct bench_statistics residual;
     /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
     struct bench_statistics warm;
@@ -57,8 +58,10 @@ struct bench_result {
 /* Published values of a scene; 0: not given. */
 struct bench_published_values {
     const char *scene;                /* name of the scene in the paper, or NULL */
-    double time[2][BENCH_PART_COUNT]; /* Table 1, 6D and points [ms] */
-    double sweeps[2], sweeps_dev[2];  /* Table 2; the octagon's from figure 16 */
+    double time[2][BENCH_PART_COUNT]; /* Table 1 of the paper, with 6D contacts and with contact
+                                         points [ms] */
+    double sweeps[2],
+        sweeps_dev[2]; /* Table 2 of the paper; those of the scene `octagon` from figure 16 */
     double residual[2], residual_dev[2];
 };
 
@@ -73,11 +76,12 @@ struct bench_scene {
 struct bench_options {
     int ticks;                /* number of measured ticks per scene; 0: as the scene sets */
     int sweeps;               /* maximum per solve */
-    double settling_duration; /* simulated time before them [s]; negative: as the scene sets */
+    double settling_duration; /* simulated time before the measured ticks [s]; negative: as the
+                                 scene sets */
     double update;            /* criterion: 2-norm of a sweep's update over that of the impulses */
 };
 
-/* bench_published_values.c: the paper's values for the scene of this name, the time at which to
+/* bench_published.c: the paper's values for the scene of this name, the time at which to
  * measure it [s] (negative: not given) and the number of ticks. */
 void bench_published_values(const char *name, struct bench_published_values *out,
                             double *settling_duration, int *ticks);

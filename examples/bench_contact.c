@@ -12,10 +12,10 @@
 const char *const bench_method_names[] = {"6D", "6D, Algorithm 1", "points"};
 const char *const bench_part_names[] = {"detection", "assembly", "factorization", "solve"};
 
-/* One solve, watched. */
-struct watch {
-    double update; /* criterion */
-    int64_t at[TACT_SOLVE_STORED + 1];
+/* Observes one solve: the times of its phases, and the residuals of its sweeps. */
+struct solve_observer {
+    double max_update; /* criterion of convergence */
+    int64_t phase_end_ns[TACT_SOLVE_STORED + 1];
     /* receives the residual of every sweep, also after the criterion is met; or NULL */
     struct bench_result *convergence_curve;
 };
@@ -25,18 +25,18 @@ struct bench_simulation {
     struct tact_session *session;
     struct tact_world *world;
     struct tact_solve_stats stats;
-    struct watch watch;
+    struct solve_observer solve_observer;
 };
 
-struct bench {
+struct scene_benchmark {
     const struct bench_options *options;
     struct tact_scene *scene;
     struct tact_moments_scratch *scratch;
     struct bench_simulation reference_simulation; /* solved with the scene's own options; its poses
                                         are used by all methods */
     struct bench_simulation bench_simulation[BENCH_METHOD_COUNT];
-    double *samples; /* per tick: times of parts, cold sweeps, eliminations, residual, and the same
-                        for warm starts */
+    double *sample_table; /* per tick: times of parts, cold sweeps, eliminations, residual, and the
+                        same for warm starts */
 };
 
 enum { SWEEPS_COLD = BENCH_PART_COUNT, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
@@ -44,19 +44,19 @@ enum { SWEEPS_COLD = BENCH_PART_COUNT, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_
 static int record_phase_time(void *user, enum tact_solve_phase phase,
                              const struct tact_solve_stats *stats)
 {
-    struct watch *watch = user;
-    watch->at[phase] = tact_clock_now();
+    struct solve_observer *solve_observer = user;
+    solve_observer->phase_end_ns[phase] = tact_clock_now();
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
     }
-    if (watch->convergence_curve) {
-        int n = watch->convergence_curve->curve_sweep_count;
-        watch->convergence_curve->update[n] = stats->update;
-        watch->convergence_curve->residual_after_sweep[n] = stats->residual;
-        watch->convergence_curve->curve_sweep_count = ++n;
+    if (solve_observer->convergence_curve) {
+        int n = solve_observer->convergence_curve->curve_sweep_count;
+        solve_observer->convergence_curve->update[n] = stats->update;
+        solve_observer->convergence_curve->residual_after_sweep[n] = stats->residual;
+        solve_observer->convergence_curve->curve_sweep_count = ++n;
         return n == BENCH_MAX_CURVE_SWEEPS || stats->update <= 1e-16;
     }
-    return stats->update <= watch->update;
+    return stats->update <= solve_observer->max_update;
 }
 
 static int replace_scene_key_word(char **key, const char *word)
@@ -71,8 +71,8 @@ static int replace_scene_key_word(char **key, const char *word)
 }
 
 /* Opens a session of the scene, of which only the world is used. */
-static int open_bench_simulation(struct bench *bench, struct bench_simulation *bench_simulation,
-                                 struct tact_error *err)
+static int open_bench_simulation(struct scene_benchmark *bench,
+                                 struct bench_simulation *bench_simulation, struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
@@ -81,12 +81,13 @@ static int open_bench_simulation(struct bench *bench, struct bench_simulation *b
     return rc;
 }
 
-static int open_bench_simulation_of_method(struct bench *bench, int method, struct tact_error *err)
+static int open_bench_simulation_of_method(struct scene_benchmark *bench, int method,
+                                           struct tact_error *err)
 {
     struct tact_scene_contact *c = &bench->scene->contact;
     struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
     c->iterations = (uint32_t)bench->options->sweeps;
-    c->tolerance = 0.0; /* the observer has stopped the solver */
+    c->tolerance = 0.0; /* not met: the observer stops the solver */
     c->points = BENCH_MAX_CONTACT_POINTS;
     if (replace_scene_key_word(&c->model,
                                method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
@@ -95,26 +96,29 @@ static int open_bench_simulation_of_method(struct bench *bench, int method, stru
     }
     int rc = open_bench_simulation(bench, bench_simulation, err);
     if (!rc) {
-        bench_simulation->watch.update = bench->options->update;
+        bench_simulation->solve_observer.max_update = bench->options->update;
         tact_world_set_observer(bench_simulation->world, record_phase_time,
-                                &bench_simulation->watch);
+                                &bench_simulation->solve_observer);
     }
     return rc;
 }
 
 /* Computes one tick of a simulation up to its velocities, without moving bodies. */
-static int solve_bench_tick(struct bench *bench, struct bench_simulation *bench_simulation)
+static int solve_bench_tick(struct scene_benchmark *bench,
+                            struct bench_simulation *bench_simulation)
 {
     int rc = tact_world_measure_near(bench_simulation->world, bench->scratch);
     return rc ? rc : tact_world_solve(bench_simulation->world, &bench_simulation->stats);
 }
 
-static int step_bench_simulation(struct bench *bench, struct bench_simulation *bench_simulation)
+static int step_bench_simulation(struct scene_benchmark *bench,
+                                 struct bench_simulation *bench_simulation)
 {
     return tact_world_step(bench_simulation->world, bench->scratch, &bench_simulation->stats);
 }
 
-/* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
+/* Sets the initial state of a contact in a tick: springs as in the reference simulation, and no
+ * impulse. */
 static void copy_spring_state_of_contact(const struct tact_contact *reference_contact,
                                          struct tact_contact *c)
 {
@@ -122,9 +126,9 @@ static void copy_spring_state_of_contact(const struct tact_contact *reference_co
     c->springs = reference_contact->springs;
 }
 
-/* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
- * poses. */
-static void copy_state_with_zero_impulses(const struct bench *bench,
+/* Copies the state of the reference simulation, with zero impulses; the springs of patches depend
+ * on the poses. */
+static void copy_state_with_zero_impulses(const struct scene_benchmark *bench,
                                           struct bench_simulation *bench_simulation)
 {
     struct tact_world *from = bench->reference_simulation.world, *to = bench_simulation->world;
@@ -155,17 +159,19 @@ static void copy_state_with_zero_impulses(const struct bench *bench,
 }
 
 /* Solves one tick at the poses of the reference simulation by one method, from zero impulses. */
-static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
+static int measure_cold_sweeps(struct scene_benchmark *bench, int method, double *sample,
                                struct bench_result *r)
 {
     struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
-    const int64_t *at = bench_simulation->watch.at;
+    const int64_t *phase_end_ns = bench_simulation->solve_observer.phase_end_ns;
     copy_state_with_zero_impulses(bench, bench_simulation);
     int64_t start_time_ns_of_detection = tact_clock_now();
     int rc = solve_bench_tick(bench, bench_simulation);
-    int64_t end = bench_simulation->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
-    const int64_t phase_times_ns[] = {start_time_ns_of_detection, at[TACT_SOLVE_PATCHES],
-                                      at[TACT_SOLVE_ASSEMBLED], at[TACT_SOLVE_FACTORED], end};
+    int64_t end = bench_simulation->stats.contacts ? phase_end_ns[TACT_SOLVE_SWEPT]
+                                                   : phase_end_ns[TACT_SOLVE_FACTORED];
+    const int64_t phase_times_ns[] = {start_time_ns_of_detection, phase_end_ns[TACT_SOLVE_PATCHES],
+                                      phase_end_ns[TACT_SOLVE_ASSEMBLED],
+                                      phase_end_ns[TACT_SOLVE_FACTORED], end};
     for (int i = 0; i < BENCH_PART_COUNT; i++) {
         sample[i] = (double)(phase_times_ns[i + 1] - phase_times_ns[i]) * 1e-3;
     }
@@ -181,18 +187,19 @@ static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
     return rc;
 }
 
-static int measure_convergence_curve(struct bench *bench, int method, struct bench_result *r)
+static int measure_convergence_curve(struct scene_benchmark *bench, int method,
+                                     struct bench_result *r)
 {
     struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
     copy_state_with_zero_impulses(bench, bench_simulation);
-    bench_simulation->watch.convergence_curve = r;
+    bench_simulation->solve_observer.convergence_curve = r;
     int rc = solve_bench_tick(bench, bench_simulation);
-    bench_simulation->watch.convergence_curve = NULL;
+    bench_simulation->solve_observer.convergence_curve = NULL;
     return rc;
 }
 
 /* Gravity is 1 % larger in every other tick: adds that change to the velocities. */
-static void apply_alternating_gravity(struct bench *bench, struct tact_world *world)
+static void apply_alternating_gravity(struct scene_benchmark *bench, struct tact_world *world)
 {
     for (int i = 0; i < tact_world_body_count(world); i++) {
         struct tact_body *body = tact_world_body(world, i);
@@ -202,7 +209,8 @@ static void apply_alternating_gravity(struct bench *bench, struct tact_world *wo
     }
 }
 
-static int measure_warm_sweeps(struct bench *bench, int method, int ticks, struct bench_result *r)
+static int measure_warm_sweeps(struct scene_benchmark *bench, int method, int ticks,
+                               struct bench_result *r)
 {
     struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
     copy_state_with_zero_impulses(bench, bench_simulation);
@@ -212,8 +220,8 @@ static int measure_warm_sweeps(struct bench *bench, int method, int ticks, struc
             apply_alternating_gravity(bench, bench_simulation->world);
         }
         rc = step_bench_simulation(bench, bench_simulation);
-        bench->samples[i * SAMPLES + SWEEPS_WARM] = bench_simulation->stats.iterations;
-        bench->samples[i * SAMPLES + STEPS_WARM] = bench_simulation->stats.eliminations;
+        bench->sample_table[i * SAMPLES + SWEEPS_WARM] = bench_simulation->stats.iterations;
+        bench->sample_table[i * SAMPLES + STEPS_WARM] = bench_simulation->stats.eliminations;
         r->unconverged_warm_ticks += bench_simulation->stats.contacts &&
                                      !(bench_simulation->stats.update <= bench->options->update);
     }
@@ -245,24 +253,24 @@ static struct bench_statistics compute_sample_statistics(const double *samples, 
 }
 
 /* All methods solve each tick in turn, so that disturbances of the machine affect all of them. */
-static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
+static int measure_bench_scene(struct scene_benchmark *bench, struct bench_scene *out)
 {
     int ticks = out->ticks, rc = 0;
     size_t size = (size_t)ticks * SAMPLES;
-    double *cold_start_sweeps = calloc(size * BENCH_METHOD_COUNT, sizeof *cold_start_sweeps),
+    double *tick_samples = calloc(size * BENCH_METHOD_COUNT, sizeof *tick_samples),
            *work = calloc(size, sizeof *work);
-    bench->samples = calloc(size, sizeof *bench->samples);
-    rc = cold_start_sweeps && work && bench->samples ? 0 : -ENOMEM;
+    bench->sample_table = calloc(size, sizeof *bench->sample_table);
+    rc = tick_samples && work && bench->sample_table ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < ticks; i++) {
         for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
-            double *sample = cold_start_sweeps + (size_t)m * size + (size_t)i * SAMPLES;
+            double *sample = tick_samples + (size_t)m * size + (size_t)i * SAMPLES;
             rc = measure_cold_sweeps(bench, m, sample, &out->result[m]);
         }
         rc = rc ? rc : step_bench_simulation(bench, &bench->reference_simulation);
     }
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
         struct bench_result *r = &out->result[m];
-        const double *samples = cold_start_sweeps + (size_t)m * size;
+        const double *samples = tick_samples + (size_t)m * size;
         for (int part = 0; part < BENCH_PART_COUNT; part++) {
             r->time[part] = compute_sample_statistics(samples, part, ticks, work).median;
         }
@@ -272,17 +280,17 @@ static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
         r->residual = compute_sample_statistics(samples, RESIDUAL, ticks, work);
         rc = measure_convergence_curve(bench, m, r);
         rc = rc ? rc : measure_warm_sweeps(bench, m, ticks, r);
-        r->warm = compute_sample_statistics(bench->samples, SWEEPS_WARM, ticks, work);
+        r->warm = compute_sample_statistics(bench->sample_table, SWEEPS_WARM, ticks, work);
         r->warm_elimination_steps =
-            compute_sample_statistics(bench->samples, STEPS_WARM, ticks, work);
+            compute_sample_statistics(bench->sample_table, STEPS_WARM, ticks, work);
     }
-    free(cold_start_sweeps);
+    free(tick_samples);
     free(work);
-    free(bench->samples);
+    free(bench->sample_table);
     return rc;
 }
 
-static void describe_bench_scene(const struct bench *bench, struct bench_scene *out)
+static void describe_bench_scene(const struct scene_benchmark *bench, struct bench_scene *out)
 {
     struct tact_world *world = bench->reference_simulation.world;
     snprintf(out->name, sizeof out->name, "%s", bench->scene->name);
@@ -294,7 +302,7 @@ static void describe_bench_scene(const struct bench *bench, struct bench_scene *
     }
 }
 
-static int measure_scene_along_trajectory(struct bench *bench, struct bench_scene *out,
+static int measure_scene_along_trajectory(struct scene_benchmark *bench, struct bench_scene *out,
                                           struct tact_error *err)
 {
     double settling_duration;
@@ -322,7 +330,7 @@ static int measure_scene_along_trajectory(struct bench *bench, struct bench_scen
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
                   struct tact_error *err)
 {
-    struct bench bench = {.options = options};
+    struct scene_benchmark bench = {.options = options};
     memset(out, 0, sizeof *out);
     int rc = tact_scene_load(path, &bench.scene, err);
     if (rc) {

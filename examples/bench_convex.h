@@ -27,36 +27,36 @@ struct convex_curve {
 };
 
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
-struct measure_plate_in_hole {
+struct plate_in_hole_result {
     double angle; /* angle between the motion and the side's normal [rad] */
     double gap;   /* distance to where the plate touches the side [m] */
-    double moved; /* distance until it stops, by the contact model `features` [m] */
+    double moved; /* distance until the plate stops, by the contact model `features` [m] */
     double least; /* product of the motion's direction with the normals of all sides: negative, it
                      is cancelled where each side within a margin is a contact, as drawn [1] */
 };
 
 /* Figure 5: a ball in the top of a long box. */
-struct measure_ball_in_corner {
-    double offset; /* position of the ball from the middle, along the box [m] */
-    double depth;  /* least translation [m], of tact */
-    double left;   /* distance after that translation along tact's normal [m] */
-    double beside; /* displacement along the box by that translation [m] */
-    double angle;  /* angle between the line of centres and the face's normal [rad] */
+struct ball_in_corner_result {
+    double offset;       /* position of the ball from the middle, along the box [m] */
+    double depth;        /* depth of the overlap as tact measures it: the least translation [m] */
+    double left;         /* distance after that translation along tact's normal [m] */
+    double normal_shift; /* displacement along the box by that translation [m] */
+    double angle;        /* angle between the line of centres and the face's normal [rad] */
     /* displacement along the box if the ball is pushed out along the line of centres [m] */
-    double aside;
+    double centre_line_shift;
 };
 
 struct convex_bench_results {
-    int wanted; /* bits 3, 4, 5 */
-    struct convex_curve curve[CONVEX_PUSHES];
-    struct measure_plate_in_hole plate_in_hole_results[CONVEX_WAYS];
-    struct measure_ball_in_corner ball[CONVEX_OFFSETS];
+    int requested_figures; /* bits 3, 4, 5: these figures */
+    struct convex_curve box_curves[CONVEX_PUSHES];
+    struct plate_in_hole_result plate_in_hole_results[CONVEX_WAYS];
+    struct ball_in_corner_result ball[CONVEX_OFFSETS];
 };
 
 /* bench_convex_box.c, bench_convex_normals.c: 0 or a negative errno. */
 int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES]);
-int measure_plate_in_hole(struct measure_plate_in_hole plate_in_hole_results[CONVEX_WAYS]);
-int measure_ball_in_corner(struct measure_ball_in_corner ball[CONVEX_OFFSETS]);
+int measure_plate_in_hole(struct plate_in_hole_result plate_in_hole_results[CONVEX_WAYS]);
+int measure_ball_in_corner(struct ball_in_corner_result ball[CONVEX_OFFSETS]);
 
 /* bench_convex_print.c: tables, JSON, curves of figure 3 as a script for gnuplot or as CSV. */
 void print_convex_results(const struct convex_bench_results *results);

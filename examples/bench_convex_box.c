@@ -59,7 +59,8 @@ static void sample_curve_point(const struct tact_body *body, struct convex_curve
     curve->pitch[i] = asin(-turn[6]);
 }
 
-/* The upward force of the pressure over the surface, and where it acts, from the centre. */
+/* Computes the upward force of the pressure over the surface, and its point of application, from
+ * the centre of the box. */
 static int integrate_surface_pressure(const struct tact_shape *box, const struct tact_pose *pose,
                                       double *force, double arm[3])
 {
@@ -72,7 +73,8 @@ static int integrate_surface_pressure(const struct tact_shape *box, const struct
     return rc < 0 ? rc : 0;
 }
 
-/* The upward force of a spring at the lowest corner, and where it acts, from the centre. */
+/* Computes the upward force of a spring at the lowest corner, and its point of application, from
+ * the centre of the box. */
 static void press_at_deepest_corner(const struct tact_pose *pose, double stiffness, double *force,
                                     double arm[3])
 {
@@ -117,12 +119,12 @@ static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[
     const struct tact_pose here = tact_pose_identity();
     const struct tact_material soft = {.field = {.modulus = PRESSURE_GRADIENT, .thickness = 1.0}};
     const struct tact_contact_law law = {.overlap = 1e-5};
-    const struct tact_owner ground_halfspace = {.kind = TACT_OWNER_FIXED},
+    const struct tact_owner ground_owner = {.kind = TACT_OWNER_FIXED},
                             owner = {.kind = TACT_OWNER_BODY};
     struct tact_body body;
     int rc = make_box_body(&body);
     rc = rc ? rc : tact_world_add_body(world, &body);
-    rc = rc < 0 ? rc : tact_world_add_shape(world, ground_halfspace, &shape[0], &here, 0);
+    rc = rc < 0 ? rc : tact_world_add_shape(world, ground_owner, &shape[0], &here, 0);
     rc = rc < 0 ? rc : tact_world_add_shape(world, owner, &shape[1], &here, 1);
     rc = rc < 0 ? rc : tact_world_set_law(world, 0, 1, &law);
     rc = rc < 0 ? rc : tact_world_set_material(world, 0, &soft);

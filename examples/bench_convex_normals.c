@@ -20,7 +20,7 @@ enum { SIDES = 4, SHAPES = SIDES + 1 };
 static const double hole_corners[SIDES][2] = {
     {-0.14, -0.05}, {0.06, -0.05}, {0.14, 0.05}, {-0.06, 0.05}};
 
-/* The solid over four corners in the plane. */
+/* Makes the prism over four corners in the plane. */
 static int make_prism(const double corner[4][2], struct tact_shape *out)
 {
     double point[8][3];
@@ -108,7 +108,7 @@ static int distance_until_rest(const struct tact_shape shape[SHAPES], const doub
     return rc;
 }
 
-int measure_plate_in_hole(struct measure_plate_in_hole plate_in_hole_results[CONVEX_WAYS])
+int measure_plate_in_hole(struct plate_in_hole_result plate_in_hole_results[CONVEX_WAYS])
 {
     const struct tact_pose here = tact_pose_identity();
     struct tact_shape shape[SHAPES];
@@ -120,7 +120,7 @@ int measure_plate_in_hole(struct measure_plate_in_hole plate_in_hole_results[CON
     for (int i = 0; !rc && i < CONVEX_WAYS; i++) {
         const double *n = side[i].normal,
                      velocity[2] = {-INNER_PLATE_SPEED * n[0], -INNER_PLATE_SPEED * n[1]};
-        struct measure_plate_in_hole *h = &plate_in_hole_results[i];
+        struct plate_in_hole_result *h = &plate_in_hole_results[i];
         h->angle = atan2(-n[1], -n[0]);
         h->gap = side[i].distance;
         h->least = INFINITY;
@@ -137,7 +137,7 @@ int measure_plate_in_hole(struct measure_plate_in_hole plate_in_hole_results[CON
 
 /* ---- figure 5 ---- */
 
-int measure_ball_in_corner(struct measure_ball_in_corner out[CONVEX_OFFSETS])
+int measure_ball_in_corner(struct ball_in_corner_result out[CONVEX_OFFSETS])
 {
     static const double offset[CONVEX_OFFSETS] = {0.0, 0.05, 0.1, 0.2, 0.28};
     const double radius = 0.02, depth = 0.005;
@@ -151,11 +151,12 @@ int measure_ball_in_corner(struct measure_ball_in_corner out[CONVEX_OFFSETS])
         tact_v3_set(at.position, offset[i], 0.0, box.size[2] + radius - depth);
         rc = tact_distance_find(&ball, &at, &box, &here, &found);
         /* along the line of centres the ball is out once it has risen by its depth */
-        out[i] = (struct measure_ball_in_corner){.offset = offset[i],
-                                                 .depth = -found.distance,
-                                                 .beside = -found.distance * found.normal[0],
-                                                 .angle = atan2(offset[i], at.position[2]),
-                                                 .aside = depth * offset[i] / at.position[2]};
+        out[i] =
+            (struct ball_in_corner_result){.offset = offset[i],
+                                           .depth = -found.distance,
+                                           .normal_shift = -found.distance * found.normal[0],
+                                           .angle = atan2(offset[i], at.position[2]),
+                                           .centre_line_shift = depth * offset[i] / at.position[2]};
         tact_v3_axpy(at.position, -found.distance, found.normal);
         rc = rc ? rc : tact_distance_find(&ball, &at, &box, &here, &found);
         out[i].left = found.distance;

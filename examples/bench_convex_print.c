@@ -8,7 +8,7 @@
 
 static int is_figure_requested(const struct convex_bench_results *f, int figure_number)
 {
-    return f->wanted >> figure_number & 1;
+    return f->requested_figures >> figure_number & 1;
 }
 
 static void print_box_result(const struct convex_curve *curve)
@@ -32,7 +32,7 @@ static void print_box_result(const struct convex_curve *curve)
     }
 }
 
-static void print_hole_result(const struct measure_plate_in_hole *plate_in_hole_results)
+static void print_hole_result(const struct plate_in_hole_result *plate_in_hole_results)
 {
     puts("Figure 4: a parallelogram in a hole, moved toward each side. Where each side within a "
          "margin is a\ncontact, as drawn, every motion is cancelled; features know the gap\n"
@@ -45,21 +45,22 @@ static void print_hole_result(const struct measure_plate_in_hole *plate_in_hole_
     }
 }
 
-static void print_ball_result(const struct measure_ball_in_corner *ball)
+static void print_ball_result(const struct ball_in_corner_result *ball)
 {
     puts("Figure 5: a ball in the top of a long box. Pushed out along the line of centres it goes "
          "along the\nbox; along the normal of the least translation it does not\n"
          "  offset [mm]   depth [mm]   aside, tact [mm]   centres: angle [degrees]   aside [mm]");
     for (int i = 0; i < CONVEX_OFFSETS; i++) {
         printf("%13.0f %12.6f %18.6f %26.2f %12.3f\n", 1e3 * ball[i].offset, 1e3 * ball[i].depth,
-               1e3 * ball[i].beside, DEGREES_PER_RADIAN * ball[i].angle, 1e3 * ball[i].aside);
+               1e3 * ball[i].normal_shift, DEGREES_PER_RADIAN * ball[i].angle,
+               1e3 * ball[i].centre_line_shift);
     }
 }
 
 void print_convex_results(const struct convex_bench_results *results)
 {
     if (is_figure_requested(results, 3)) {
-        print_box_result(results->curve);
+        print_box_result(results->box_curves);
     }
     if (is_figure_requested(results, 4)) {
         print_hole_result(results->plate_in_hole_results);
@@ -83,7 +84,7 @@ static json_t *box_json(const struct convex_curve *curve)
     return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE_INTERVAL, "forces", all);
 }
 
-static json_t *hole_json(const struct measure_plate_in_hole *plate_in_hole_results)
+static json_t *hole_json(const struct plate_in_hole_result *plate_in_hole_results)
 {
     json_t *all = json_array();
     for (int i = 0; i < CONVEX_WAYS; i++) {
@@ -96,14 +97,15 @@ static json_t *hole_json(const struct measure_plate_in_hole *plate_in_hole_resul
     return all;
 }
 
-static json_t *ball_json(const struct measure_ball_in_corner *ball)
+static json_t *ball_json(const struct ball_in_corner_result *ball)
 {
     json_t *all = json_array();
     for (int i = 0; i < CONVEX_OFFSETS; i++) {
-        json_array_append_new(
-            all, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "offset", ball[i].offset, "depth",
-                           ball[i].depth, "distance_after", ball[i].left, "aside", ball[i].beside,
-                           "centres_angle_rad", ball[i].angle, "centres_aside", ball[i].aside));
+        json_array_append_new(all,
+                              json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "offset", ball[i].offset,
+                                        "depth", ball[i].depth, "distance_after", ball[i].left,
+                                        "aside", ball[i].normal_shift, "centres_angle_rad",
+                                        ball[i].angle, "centres_aside", ball[i].centre_line_shift));
     }
     return all;
 }
@@ -112,7 +114,7 @@ int convex_print_json(const struct convex_bench_results *results)
 {
     json_t *all = json_object();
     if (is_figure_requested(results, 3)) {
-        json_object_set_new(all, "3", box_json(results->curve));
+        json_object_set_new(all, "3", box_json(results->box_curves));
     }
     if (is_figure_requested(results, 4)) {
         json_object_set_new(all, "4", hole_json(results->plate_in_hole_results));
@@ -127,7 +129,7 @@ void write_convex_csv(FILE *to, const struct convex_bench_results *results)
 {
     fputs("force,period,time,roll_rad,pitch_rad\n", to);
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        const struct convex_curve *c = &results->curve[i];
+        const struct convex_curve *c = &results->box_curves[i];
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
                     k * CONVEX_SAMPLE_INTERVAL, c->roll_angle[k], c->pitch[k]);
@@ -146,7 +148,7 @@ void write_convex_figure(FILE *to, const struct convex_bench_results *results,
         fprintf(to, "set terminal %s size 1040,400 font 'DejaVu Sans,12'\n", gnuplot_terminal);
     }
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        const struct convex_curve *c = &results->curve[i];
+        const struct convex_curve *c = &results->box_curves[i];
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE_INTERVAL,

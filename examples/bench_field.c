@@ -20,26 +20,26 @@ static const double pi = 3.14159265358979323846;
 static const double wavelength = 0.04, thickness = 0.01, depth = 0.001; /* [m] */
 static const double constrained_modulus = 2e4; /* stress per strain across the layer [Pa] */
 static const double poisson_ratio = 0.2;
-static const double amplitudes[FIELD_WAVES] = {0.0003, 0.0015, 0.0045}; /* [m] */
-static const double paper_less[FIELD_WAVES] = {0.0, NAN, 0.23};
+static const double wave_amplitudes[FIELD_WAVES] = {0.0003, 0.0015, 0.0045}; /* [m] */
+static const double paper_force_deficit[FIELD_WAVES] = {0.0, NAN, 0.23};
 
 /* Deflection of the layer's surface under a pressure of cos(k x), without friction on top and fixed
  * below, in plane strain (Johnson, Contact Mechanics, 1985, section 5.8) [m/Pa]. */
 static double deflection_under_wave(double k)
 {
     const double v = poisson_ratio, x = k * thickness, b = 3.0 - 4.0 * v;
-    const double young = constrained_modulus * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
+    const double young_modulus = constrained_modulus * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
     if (k == 0.0) {
         return thickness / constrained_modulus;
     }
-    return 2.0 * (1.0 - v * v) / (young * k) * (b * sinh(2.0 * x) - 2.0 * x) /
+    return 2.0 * (1.0 - v * v) / (young_modulus * k) * (b * sinh(2.0 * x) - 2.0 * x) /
            (b * cosh(2.0 * x) + 2.0 * x * x + 5.0 - 12.0 * v + 8.0 * v * v);
 }
 
 /* Force of the elastic layer on one wave of an endless row, as wide as it is long: the pressures of
  * NODES strips, 0 or above, under which the layer does not overlap the wave, by projected
  * Gauss-Seidel. */
-static double layer_force(double amplitude)
+static double elastic_layer_force(double wave_amplitude)
 {
     double column[NODES] = {0.0}, pressure[NODES] = {0.0}, sum = 0.0;
     for (int i = 0; i < NODES; i++) {
@@ -50,7 +50,7 @@ static double layer_force(double amplitude)
     }
     for (int round = 0; round < RELAXATIONS; round++) {
         for (int i = 0; i < NODES; i++) {
-            double overlap = depth - amplitude * (1.0 - cos(2.0 * pi * i / NODES));
+            double overlap = depth - wave_amplitude * (1.0 - cos(2.0 * pi * i / NODES));
             for (int j = 0; j < NODES; j++) {
                 overlap -= column[(i - j + NODES) % NODES] * pressure[j];
             }
@@ -103,7 +103,7 @@ static double processor_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Queries the contact of the block with the layer, and takes the median of their times. */
+/* Queries the contact of the block with the layer many times; the time is the median. */
 static int measure_field(const struct tact_pressure_field *block,
                          const struct tact_pressure_field *layer, struct field_wave_row *out)
 {
@@ -137,7 +137,7 @@ static int measure_wave(double amplitude, struct field_wave_row *out)
     rc = rc ? rc : tact_field_halfspace(constrained_modulus / thickness, &layer);
     rc = rc ? rc : measure_field(block, layer, out);
     out->amplitude = amplitude;
-    out->layer = layer_force(amplitude);
+    out->layer = elastic_layer_force(amplitude);
     tact_field_free(block);
     tact_field_free(layer);
     tact_mesh_free(mesh);
@@ -148,8 +148,8 @@ int measure_field_waves(struct field_wave_row row[FIELD_WAVES])
 {
     int rc = 0;
     for (int i = 0; i < FIELD_WAVES && !rc; i++) {
-        row[i].paper_less = paper_less[i];
-        rc = measure_wave(amplitudes[i], &row[i]);
+        row[i].paper_force_deficit = paper_force_deficit[i];
+        rc = measure_wave(wave_amplitudes[i], &row[i]);
     }
     return rc;
 }
@@ -164,13 +164,13 @@ void print_field_waves(const struct field_wave_row row[FIELD_WAVES])
     printf("amplitude   field      elastic layer   field less   paper   query (polygons)\n");
     for (int i = 0; i < FIELD_WAVES; i++) {
         const struct field_wave_row *r = &row[i];
-        char paper[16] = "-";
-        if (isfinite(r->paper_less)) {
-            snprintf(paper, sizeof paper, "%.0f %%", 1e2 * r->paper_less);
+        char paper_text[16] = "-";
+        if (isfinite(r->paper_force_deficit)) {
+            snprintf(paper_text, sizeof paper_text, "%.0f %%", 1e2 * r->paper_force_deficit);
         }
         printf("%6.1f mm   %.4f N   %.4f N        %5.2f %%     %5s   %.1f us (%d)\n",
-               1e3 * r->amplitude, r->field, r->layer, 1e2 * (1.0 - r->field / r->layer), paper,
-               1e6 * r->query, r->polygons);
+               1e3 * r->amplitude, r->field, r->layer, 1e2 * (1.0 - r->field / r->layer),
+               paper_text, 1e6 * r->query, r->polygons);
     }
 }
 
@@ -183,7 +183,8 @@ int field_waves_print_json(const struct field_wave_row row[FIELD_WAVES])
             rows, json_pack("{s:f, s:f, s:f, s:f, s:o, s:f, s:i}", "amplitude_m", r->amplitude,
                             "field_n", r->field, "layer_n", r->layer, "less",
                             1.0 - r->field / r->layer, "paper_less",
-                            isfinite(r->paper_less) ? json_real(r->paper_less) : json_null(),
+                            isfinite(r->paper_force_deficit) ? json_real(r->paper_force_deficit)
+                                                             : json_null(),
                             "query_s", r->query, "polygons", r->polygons));
     }
     json_t *figures = json_pack("{s:{s:o}}", "figures", "6", rows);

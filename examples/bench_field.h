@@ -5,15 +5,16 @@
 
 enum { FIELD_WAVES = 3 };
 
-/* A wave of an amplitude, and what carries it at the same depth. */
+/* A wave of an amplitude, and the forces of pressure field and elastic layer on it at the same
+ * depth. */
 struct field_wave_row {
-    double amplitude;  /* [m] */
-    double field;      /* force of the pressure field [N] */
-    double layer;      /* force of the elastic layer [N] */
-    double paper_less; /* part by which the paper's field carries less than finite elements; NAN:
-                          not stated as a number */
-    double query;      /* time of a query, wrench and stiffness included [s] */
-    int polygons;      /* of the contact surface */
+    double amplitude;           /* [m] */
+    double field;               /* force of the pressure field [N] */
+    double layer;               /* force of the elastic layer [N] */
+    double paper_force_deficit; /* part by which the paper's field carries less than finite
+                          elements; NAN: not stated as a number */
+    double query;               /* time of a query, wrench and stiffness included [s] */
+    int polygons;               /* number of polygons of the contact surface */
 };
 
 /* 0 or a negative errno. */

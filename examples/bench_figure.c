@@ -1,4 +1,5 @@
-/* Figures 15 and 16 of Bouchard 2015: the update of each sweep of one cold solve. */
+/* Figures 15 and 16 of Bouchard 2015: the update of each sweep of a solve that starts from zero
+ * impulses. */
 #include <stdio.h>
 #include "bench.h"
 #include "drawing.h"
@@ -51,12 +52,12 @@ void bench_figure(FILE *to, const struct bench_scene *scenes, int count,
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
         int log = s->result[BENCH_POINT_CONTACT_METHOD].curve_sweep_count > 100;
-        char title[MAX_SHOWN_TEXT_BYTES + 64];
-        snprintf(title, sizeof title, "%s: %d contacts, %d points", text_shown(s->name),
+        char plot_title[MAX_SHOWN_TEXT_BYTES + 64];
+        snprintf(plot_title, sizeof plot_title, "%s: %d contacts, %d points", text_shown(s->name),
                  s->result[BENCH_PATCH_METHOD].contacts,
                  s->result[BENCH_POINT_CONTACT_METHOD].unknowns / 3);
         fprintf(to, "%s\nset title ", log ? "set logscale x" : "unset logscale x");
-        drawing_print_quoted(to, "", title);
+        drawing_print_quoted(to, "", plot_title);
         fputs(" noenhanced\nplot", to);
         for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             fprintf(to, "%s $D%d_%d with %s lw 1.6 lc rgb '%s' title '%s'", m ? "," : "", i, m,

@@ -4,13 +4,15 @@
 #include "bench.h"
 #include "text.h"
 
-static const enum bench_method published_values[2] = {BENCH_PATCH_METHOD,
-                                                      BENCH_POINT_CONTACT_METHOD};
+static const enum bench_method methods_with_published_times[2] = {BENCH_PATCH_METHOD,
+                                                                  BENCH_POINT_CONTACT_METHOD};
 
-/* Which column of the paper a method is compared with; -1: none. */
+/* Column of the paper's tables with which a method is compared; -1: none. */
 static int paper_column_of_method(int method)
 {
-    return method == (int)published_values[0] ? 0 : (method == (int)published_values[1] ? 1 : -1);
+    return method == (int)methods_with_published_times[0]
+               ? 0
+               : (method == (int)methods_with_published_times[1] ? 1 : -1);
 }
 
 static void print_aligned_number(double value)
@@ -163,9 +165,9 @@ int bench_print_json(const struct bench_scene *scenes, int count,
         if (s->published_values.scene) {
             json_object_set_new(one, "paper",
                                 json_pack("{s:s, s:o, s:o}", "scene", s->published_values.scene,
-                                          bench_method_names[published_values[0]],
+                                          bench_method_names[methods_with_published_times[0]],
                                           paper_column_json(&s->published_values, 0),
-                                          bench_method_names[published_values[1]],
+                                          bench_method_names[methods_with_published_times[1]],
                                           paper_column_json(&s->published_values, 1)));
         }
         json_array_append_new(list_of, one);

@@ -28,7 +28,8 @@ static double processor_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Two pyramids over a regular polygon: their tips have `degree` edges, 50 mm above and below. */
+/* Writes a double pyramid over a regular polygon: its tips have `degree` edges, 50 mm above and
+ * below. */
 static void write_double_pyramid_obj(FILE *to, int degree)
 {
     fputs("v 0 0 50000\nv 0 0 -50000\n", to);
@@ -42,7 +43,8 @@ static void write_double_pyramid_obj(FILE *to, int degree)
     }
 }
 
-/* A torus of squares, each vertex with four edges, or of triangles, each with six. */
+/* Writes a torus of squares, whose vertices have four edges, or of triangles, whose vertices have
+ * six. */
 static void write_torus_obj(FILE *to, int are_triangles)
 {
     for (int i = 0; i < RING * RING; i++) {
@@ -119,15 +121,15 @@ static int find_random_surface_point(const struct tact_charts *charts, double co
 /* Evaluates the surface at all places: ten derivatives, or what a contact needs. */
 static int evaluate_places(const struct tact_charts *charts, double (*places)[3], int ten)
 {
-    const struct square_charts *squares = (const struct square_charts *)charts;
+    const struct square_charts *square_charts = (const struct square_charts *)charts;
     int rc = 0;
     for (int i = 0; !rc && i < PLACES; i++) {
         struct tact_surface_point p;
-        double derivatives[THIRD_ORDER][3];
+        double partial_derivatives[THIRD_ORDER][3];
         if (ten) {
-            squares->evaluate(squares, (int)places[i][0], places[i][1], places[i][2], THIRD_ORDER,
-                              derivatives);
-            rc = isfinite(derivatives[THIRD_ORDER - 1][0]) ? 0 : -EDOM;
+            square_charts->evaluate(square_charts, (int)places[i][0], places[i][1], places[i][2],
+                                    THIRD_ORDER, partial_derivatives);
+            rc = isfinite(partial_derivatives[THIRD_ORDER - 1][0]) ? 0 : -EDOM;
         } else {
             rc = tact_charts_point(charts, places[i], &p);
         }
@@ -150,9 +152,9 @@ static int measure_surface(int degree, int are_triangles, struct smooth_surface_
         rc =
             rc ? tact_error_set(err, rc, "no random place on the surface lies near the vertex") : 0;
     }
-    row->time = row->time_of_ten = INFINITY;
+    row->time = row->ten_derivatives_time = INFINITY;
     for (int round = 0; !rc && round < 2 * ROUNDS; round++) {
-        double *time = round % 2 ? &row->time_of_ten : &row->time;
+        double *time = round % 2 ? &row->ten_derivatives_time : &row->time;
         const double processor_start_time = processor_time();
         rc = evaluate_places(charts, places, round % 2);
         *time = fmin(*time, (processor_time() - processor_start_time) / PLACES);
@@ -215,7 +217,7 @@ static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact
         row->time = processor_time() - processor_start_time;
         tact_session_body_pose(session, 0, &pose);
         tact_v3_copy(row->position, pose.position);
-        row->unconverged = (double)report.unconverged / (double)report.loop.ticks;
+        row->unconverged_tick_fraction = (double)report.unconverged / (double)report.loop.ticks;
         row->edges = report.counts[TACT_COUNT_EDGES];
     }
     tact_session_destroy(session);
@@ -223,7 +225,7 @@ static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact
     return rc;
 }
 
-/* The same by reduced coordinates, until 3 s or where they cannot continue. */
+/* Simulates the thrown bowl by reduced coordinates, until 3 s or where they cannot continue. */
 static int run_reduced_bowl(const char *folder, struct smooth_bowl_row *row, struct tact_error *err)
 {
     struct run run = {.name = "bench",
@@ -246,8 +248,8 @@ static int run_reduced_bowl(const char *folder, struct smooth_bowl_row *row, str
     }
     if (!rc) {
         const struct tact_reduced_report *is = tact_reduced_report(r);
-        row->reduced_time = processor_time() - processor_start_time;
-        row->reduced_until = is->time;
+        row->reduced_processor_time = processor_time() - processor_start_time;
+        row->reduced_simulated_time = is->time;
         row->reduced_steps = is->steps;
         row->reduced_rejected = is->rejected;
     }
@@ -272,14 +274,14 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
     static const double published_bowl_seconds[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974,
                                                                 0.521, 0.370, 0.286};
     int rc = 0;
-    for (int i = 0; !rc && out->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
-        struct smooth_surface_row *row = &out->surface[i];
+    for (int i = 0; !rc && out->requested_tables & 1 << 1 && i < SMOOTH_SURFACES; i++) {
+        struct smooth_surface_row *row = &out->surface_rows[i];
         row->name = surfaces[i].name;
         row->published_seconds = surfaces[i].published_seconds;
         rc = measure_surface(surfaces[i].degree, surfaces[i].are_triangles, row, err);
     }
-    for (int i = 0; !rc && out->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
-        struct smooth_bowl_row *row = &out->bowl[i];
+    for (int i = 0; !rc && out->requested_tables & 1 << 2 && i < SMOOTH_STEPS; i++) {
+        struct smooth_bowl_row *row = &out->bowl_rows[i];
         row->period = ldexp(1e-3, i);
         row->published_seconds = published_bowl_seconds[i];
         rc = run_bowl(folder, row, err);
@@ -295,10 +297,10 @@ static void print_bowl_table(const struct smooth_bench_results *t)
          "is a plane\n  step [ms]   paper [s]    tact [s]   not solved   where it is at the "
          "end [mm]");
     for (int i = 0; i < SMOOTH_STEPS; i++) {
-        const struct smooth_bowl_row *r = &t->bowl[i];
+        const struct smooth_bowl_row *r = &t->bowl_rows[i];
         printf("  %9.0f %11.3f %11.4f %10.1f %% %9.1f %8.1f %8.1f\n", 1e3 * r->period,
-               r->published_seconds, r->time, 1e2 * r->unconverged, 1e3 * r->position[0],
-               1e3 * r->position[1], 1e3 * r->position[2]);
+               r->published_seconds, r->time, 1e2 * r->unconverged_tick_fraction,
+               1e3 * r->position[0], 1e3 * r->position[1], 1e3 * r->position[2]);
     }
     if (!t->reduced) {
         return;
@@ -307,15 +309,16 @@ static void print_bowl_table(const struct smooth_bench_results *t)
          "in each step. Its\nmotion is another one at each step length, and ends where it cannot "
          "continue\n  step [ms]   paper [s]    tact [s]   simulated [s]    steps   shortened");
     for (int i = 0; i < SMOOTH_STEPS; i++) {
-        const struct smooth_bowl_row *r = &t->bowl[i];
+        const struct smooth_bowl_row *r = &t->bowl_rows[i];
         printf("  %9.0f %11.3f %11.4f %15.3f %8ld %11ld\n", 1e3 * r->period, r->published_seconds,
-               r->reduced_time, r->reduced_until, r->reduced_steps, r->reduced_rejected);
+               r->reduced_processor_time, r->reduced_simulated_time, r->reduced_steps,
+               r->reduced_rejected);
     }
 }
 
 void print_smooth_tables(const struct smooth_bench_results *t)
 {
-    if (t->wanted & 1 << 1) {
+    if (t->requested_tables & 1 << 1) {
         puts(
             "Table I: a surface at a place. The paper: ten derivatives, to the third order, on a "
             "Pentium II of\n350 MHz. tact: the same ten, and six with normal and curvature, which "
@@ -323,12 +326,12 @@ void print_smooth_tables(const struct smooth_bench_results *t)
             "are not read\n"
             "  surface            paper [us]    ten [us]  contact [us]");
         for (int i = 0; i < SMOOTH_SURFACES; i++) {
-            printf("  %-18s %10.1f %11.3f %13.3f\n", t->surface[i].name,
-                   1e6 * t->surface[i].published_seconds, 1e6 * t->surface[i].time_of_ten,
-                   1e6 * t->surface[i].time);
+            printf("  %-18s %10.1f %11.3f %13.3f\n", t->surface_rows[i].name,
+                   1e6 * t->surface_rows[i].published_seconds,
+                   1e6 * t->surface_rows[i].ten_derivatives_time, 1e6 * t->surface_rows[i].time);
         }
     }
-    if (t->wanted & 1 << 2) {
+    if (t->requested_tables & 1 << 2) {
         print_bowl_table(t);
     }
 }
@@ -337,12 +340,12 @@ static json_t *bowl_row_json(const struct smooth_bowl_row *r, int reduced)
 {
     json_t *row = json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s", r->period,
                             "published_s", r->published_seconds, "time_s", r->time, "unconverged",
-                            r->unconverged, "edges", (json_int_t)r->edges, "position_m",
-                            r->position[0], r->position[1], r->position[2]);
+                            r->unconverged_tick_fraction, "edges", (json_int_t)r->edges,
+                            "position_m", r->position[0], r->position[1], r->position[2]);
     if (reduced) {
         json_object_set_new(row, "reduced",
-                            json_pack("{s:f, s:f, s:I, s:I}", "time_s", r->reduced_time,
-                                      "simulated_s", r->reduced_until, "steps",
+                            json_pack("{s:f, s:f, s:I, s:I}", "time_s", r->reduced_processor_time,
+                                      "simulated_s", r->reduced_simulated_time, "steps",
                                       (json_int_t)r->reduced_steps, "shortened",
                                       (json_int_t)r->reduced_rejected));
     }
@@ -352,14 +355,15 @@ static json_t *bowl_row_json(const struct smooth_bowl_row *r, int reduced)
 int smooth_tables_print_json(const struct smooth_bench_results *t)
 {
     json_t *all = json_object(), *surfaces = json_array(), *bowl_rows = json_array();
-    for (int i = 0; t->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
-        const struct smooth_surface_row *r = &t->surface[i];
-        json_array_append_new(surfaces, json_pack("{s:s, s:f, s:f, s:f}", "surface", r->name,
-                                                  "published_s", r->published_seconds, "time_s",
-                                                  r->time, "time_of_ten_s", r->time_of_ten));
+    for (int i = 0; t->requested_tables & 1 << 1 && i < SMOOTH_SURFACES; i++) {
+        const struct smooth_surface_row *r = &t->surface_rows[i];
+        json_array_append_new(surfaces,
+                              json_pack("{s:s, s:f, s:f, s:f}", "surface", r->name, "published_s",
+                                        r->published_seconds, "time_s", r->time, "time_of_ten_s",
+                                        r->ten_derivatives_time));
     }
-    for (int i = 0; t->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
-        json_array_append_new(bowl_rows, bowl_row_json(&t->bowl[i], t->reduced));
+    for (int i = 0; t->requested_tables & 1 << 2 && i < SMOOTH_STEPS; i++) {
+        json_array_append_new(bowl_rows, bowl_row_json(&t->bowl_rows[i], t->reduced));
     }
     json_object_set_new(all, "1", surfaces);
     json_object_set_new(all, "2", bowl_rows);

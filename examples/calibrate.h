@@ -50,7 +50,8 @@ struct calibrate_channel_extremes {
     double low, high, mean, deviation;
 };
 
-/* calibrate_file.c: entries that replace those of the same key; EXIT_BAD where there are too many.
+/* calibrate_file.c: set an entry, replacing one of the same key; EXIT_BAD where there are too many
+ * entries.
  */
 int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count);
@@ -66,7 +67,7 @@ void calibrate_choose_path(const struct calibrate_options *o, const struct tact_
                            const char *directory, char *path, size_t size);
 /* Whether the text can be a value of YAML as it is: the name of an input device need not be. */
 int calibrate_is_plain_yaml_text(const char *text);
-/* Writes the file at once; an existing one only with force. Returns the exit code. */
+/* Writes the calibration file; replaces an existing one only with force. Returns the exit code. */
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
@@ -74,8 +75,9 @@ int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *f
     __attribute__((format(printf, 2, 3)));
 /* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
 int observe_channel_extremes(const struct tact_device *device, double seconds,
-                             struct calibrate_channel_extremes *seen, int *faults);
-/* The three measurements; each adds entries to the calibration file and returns the exit code. */
+                             struct calibrate_channel_extremes *channel_extremes, int *faults);
+/* Measure the axes, a channel of a card, and the zero of a sensor; each adds entries to the
+ * calibration file and returns the exit code. */
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file);
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,

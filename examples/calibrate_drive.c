@@ -25,7 +25,7 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
     return -1;
 }
 
-/* By the unit of the position: that of the force is then N, or N m. */
+/* Units of the axis by the unit of its position channel: the force is then in N, or N m. */
 static enum haptic_units find_axis_units(const struct tact_device_channel *input)
 {
     return !strcmp(input->unit, "m")     ? HAPTIC_LINEAR
@@ -72,7 +72,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         .limit = o->limit,
         .max_travel = o->max_travel,
         .period = scene->period,
-        .timed = strcmp(def->type, "twin") != 0};
+        .is_paced = strcmp(def->type, "twin") != 0};
     if (axis->input < 0 || axis->output < 0 || !device->ops->write) {
         device->ops->close(device->self);
         return EXIT_USAGE;
@@ -98,13 +98,13 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
                       found->resolution);
     fputs(text, stdout);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        const double stable = wall_stiffness->stiffness[i],
+        const double stable_stiffness = wall_stiffness->stiffness[i],
                      unstable_stiffness = wall_stiffness->unstable_stiffness[i];
-        const char *limit = !isnan(stable) && !isnan(unstable_stiffness)
+        const char *limit = !isnan(stable_stiffness) && !isnan(unstable_stiffness)
                                 ? "stable to a stiffness of"
-                            : !isnan(stable) ? "stable at least to a stiffness of"
-                                             : "stable below a stiffness of";
-        if (isnan(stable) && isnan(unstable_stiffness)) {
+                            : !isnan(stable_stiffness) ? "stable at least to a stiffness of"
+                                                       : "stable below a stiffness of";
+        if (isnan(stable_stiffness) && isnan(unstable_stiffness)) {
             tact_number_print(text, sizeof text,
                               "# wall with damping %.4g: not tested, the axis has no damping\n",
                               wall_stiffness->damping[i]);
@@ -113,7 +113,8 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
                               "# wall with damping %.4g: %s %.6g, (b + B) / (T/2 + delay) is "
                               "%.6g\n",
                               wall_stiffness->damping[i], limit,
-                              isnan(stable) ? unstable_stiffness : stable, wall_stiffness->line[i]);
+                              isnan(stable_stiffness) ? unstable_stiffness : stable_stiffness,
+                              wall_stiffness->analytic_limit[i]);
         }
         fputs(text, stdout);
     }
@@ -133,7 +134,7 @@ static int report_identified_axis(json_t *report, const struct identified_haptic
             walls, json_pack("{s:f, s:o, s:o, s:f}", "damping", wall_stiffness->damping[i],
                              "stiffness", real_or_null(wall_stiffness->stiffness[i]), "unstable",
                              real_or_null(wall_stiffness->unstable_stiffness[i]), "line",
-                             wall_stiffness->line[i]));
+                             wall_stiffness->analytic_limit[i]));
     }
     json_object_update_new(report,
                            json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mass", found->mass,
@@ -179,7 +180,7 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
                              struct stable_wall_stiffness *wall_stiffness)
 {
     int code = EXIT_GOOD;
-    if (axis->timed) {
+    if (axis->is_paced) {
         code = ask_user_and_wait_for_enter(
             o,
             "%s will be driven with up to %g N or N m: let it go, in the "
@@ -202,13 +203,14 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
  * empty. */
 static int check_outputs(const struct calibrate_options *o, const char *path)
 {
-    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const char *unescaped_characters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     int code =
         path[0] ? is_output_allowed("tact calibrate", path, o->force, &o->scene, 1) : EXIT_GOOD;
     if (!code && o->plot_path) {
         code = is_output_allowed("tact calibrate", o->plot_path, o->force, &o->scene, 1);
     }
-    if (!code && path[0] && o->axis[strspn(o->axis, plain)]) {
+    if (!code && path[0] && o->axis[strspn(o->axis, unescaped_characters)]) {
         fprintf(stderr,
                 "tact: %s: expected a channel of letters, digits, _ and -, which is a key "
                 "of the calibration file\n",

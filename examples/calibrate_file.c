@@ -121,7 +121,7 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene
     return code;
 }
 
-/* A text in double quotes, as YAML has it. */
+/* Writes a text in the double quotes of YAML. */
 static void write_quoted_text(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -148,7 +148,8 @@ static void print_calibration_value(FILE *to, const struct calibration_entry *en
     fputs(entry->count ? "]\n" : "\n", to);
 }
 
-/* Keys of one map are adjacent: "axis.abs_x" below "axis". */
+/* Prints the entries as YAML. Those of one map are adjacent: "axis.abs_x" is written below "axis".
+ */
 static void print_calibration_file(FILE *to, const struct calibrate_file *file)
 {
     fputs("# What tact calibrate measured. A scene refers to it: devices[].calibration\n", to);

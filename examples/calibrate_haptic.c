@@ -15,7 +15,8 @@ enum {
     MAX_FITTED_DELAY_TICKS = 30,
     FIT_START_COUNT = 12,
     MAX_FIT_ROUNDS = 40,
-    REFITTED_DELAY_TICKS = 3, /* to either side of the best delay */
+    REFITTED_DELAY_TICKS =
+        3, /* number of delays to either side of the best one at which it is fitted again */
     MAX_REFIT_PASSES = 10,
     FITTED_NUMBER_COUNT = 4
 };
@@ -46,12 +47,12 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
 {
     const int64_t due = axis->start_ns + (int64_t)((double)axis->tick * axis->period * 1e9);
     in->state = TACT_DEVICE_LOST;
-    if (axis->timed) {
+    if (axis->is_paced) {
         tact_clock_sleep_until(due);
         axis->late += tact_clock_now() > due + (int64_t)(axis->period * 1e9);
     }
     axis->device->ops->read(axis->device->self, axis->tick, (double)axis->tick * axis->period,
-                            axis->timed ? tact_clock_now() : due, in);
+                            axis->is_paced ? tact_clock_now() : due, in);
     axis->tick++;
     const int is_stop_requested = tact_stop_requested(command_stop_flag());
     if (!is_stop_requested && (in->state == TACT_DEVICE_OK || in->state == TACT_DEVICE_STALE)) {
@@ -76,7 +77,7 @@ int step_haptic_axis(struct haptic_axis *axis, double *position)
                         "zero; nothing is found\n");
         return EXIT_BAD;
     }
-    axis->outside = fabs(*position - axis->start_position) > axis->max_travel;
+    axis->is_beyond_travel = fabs(*position - axis->start_position) > axis->max_travel;
     return EXIT_GOOD;
 }
 
@@ -100,7 +101,7 @@ void set_haptic_force(struct haptic_axis *axis, double force)
 {
     double out[TACT_DEVICE_CHANNELS] = {0.0};
     const double within = fmin(axis->limit, fmax(-axis->limit, force));
-    out[axis->output] = isfinite(force) && !axis->outside ? within : 0.0;
+    out[axis->output] = isfinite(force) && !axis->is_beyond_travel ? within : 0.0;
     axis->device->ops->write(axis->device->self, out, tact_clock_now());
 }
 
@@ -132,7 +133,7 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
         set_haptic_force(axis, push);
         *reach = fmax(*reach, fabs(off));
         if (force) {
-            force[k] = axis->outside ? 0.0 : push;
+            force[k] = axis->is_beyond_travel ? 0.0 : push;
             x[k] = position;
         }
     }
@@ -162,7 +163,7 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
             return EXIT_BAD;
         }
         /* this force moves the axis back, which the limit of the travel verifies */
-        axis->outside = 0;
+        axis->is_beyond_travel = 0;
         set_haptic_force(axis, -stiffness * off - damping * (off - last) / axis->period);
         last = off;
     }
@@ -179,17 +180,18 @@ static double compute_simulation_error(const double p[FITTED_NUMBER_COUNT], int 
 {
     const double mass = p[0], damping = fmax(p[1], 1e-9 * mass / period), friction = p[2];
     const double speed_decay_factor = exp(-damping * period / mass),
-                 gain = (1.0 - speed_decay_factor) / damping;
-    const double rise = (period - mass * gain) / damping;
+                 speed_gain = (1.0 - speed_decay_factor) / damping;
+    const double position_gain = (period - mass * speed_gain) / damping;
     double position = x[0], speed = p[3], sum = 0.0;
     for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
         out[k] = position - x[k];
         sum += out[k] * out[k];
-        double push = k >= delay ? force[k - delay] : 0.0;
-        const double frictionless_speed = speed_decay_factor * speed + gain * push;
-        push += fmin(friction, fmax(-friction, -frictionless_speed / gain));
-        position += mass * gain * speed + rise * push;
-        speed = speed_decay_factor * speed + gain * push;
+        double force_and_friction = k >= delay ? force[k - delay] : 0.0;
+        const double frictionless_speed =
+            speed_decay_factor * speed + speed_gain * force_and_friction;
+        force_and_friction += fmin(friction, fmax(-friction, -frictionless_speed / speed_gain));
+        position += mass * speed_gain * speed + position_gain * force_and_friction;
+        speed = speed_decay_factor * speed + speed_gain * force_and_friction;
     }
     return sum;
 }
@@ -228,36 +230,40 @@ static void solve_damped_normal_equations(double a[FITTED_NUMBER_COUNT][FITTED_N
 static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int delay, double period,
                                          const double *force, const double *x)
 {
-    static double residual[RECORDED_TICK_COUNT], moved[FITTED_NUMBER_COUNT][RECORDED_TICK_COUNT];
+    static double residual[RECORDED_TICK_COUNT],
+        perturbed_residual[FITTED_NUMBER_COUNT][RECORDED_TICK_COUNT];
     double damping = 1e-3, best = compute_simulation_error(p, delay, period, force, x, residual);
     for (int round = 0; round < MAX_FIT_ROUNDS && damping < 1e8; round++) {
         double a[FITTED_NUMBER_COUNT][FITTED_NUMBER_COUNT] = {{0.0}},
                b[FITTED_NUMBER_COUNT] = {0.0}, step[FITTED_NUMBER_COUNT];
-        const double unit[FITTED_NUMBER_COUNT] = {1e-4 * p[0], 1e-4 * fmax(p[1], 0.1 * p[0]), 1e-6,
-                                                  1e-6};
+        const double parameter_step[FITTED_NUMBER_COUNT] = {
+            1e-4 * p[0], 1e-4 * fmax(p[1], 0.1 * p[0]), 1e-6, 1e-6};
         for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
             double q[FITTED_NUMBER_COUNT] = {p[0], p[1], p[2], p[3]};
-            q[i] += unit[i];
-            compute_simulation_error(q, delay, period, force, x, moved[i]);
+            q[i] += parameter_step[i];
+            compute_simulation_error(q, delay, period, force, x, perturbed_residual[i]);
         }
         compute_simulation_error(p, delay, period, force, x, residual);
         for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
             for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
-                b[i] += (moved[i][k] - residual[k]) * residual[k];
+                b[i] += (perturbed_residual[i][k] - residual[k]) * residual[k];
                 for (int j = 0; j < FITTED_NUMBER_COUNT; j++) {
-                    a[i][j] += (moved[i][k] - residual[k]) * (moved[j][k] - residual[k]);
+                    a[i][j] += (perturbed_residual[i][k] - residual[k]) *
+                               (perturbed_residual[j][k] - residual[k]);
                 }
             }
         }
         solve_damped_normal_equations(a, b, damping, step);
-        const double tried[FITTED_NUMBER_COUNT] = {
-            fmax(0.2 * p[0], p[0] + unit[0] * step[0]), fmax(0.0, p[1] + unit[1] * step[1]),
-            fmax(0.0, p[2] + unit[2] * step[2]), p[3] + unit[3] * step[3]};
-        const double sum = compute_simulation_error(tried, delay, period, force, x, residual);
+        const double trial_parameters[FITTED_NUMBER_COUNT] = {
+            fmax(0.2 * p[0], p[0] + parameter_step[0] * step[0]),
+            fmax(0.0, p[1] + parameter_step[1] * step[1]),
+            fmax(0.0, p[2] + parameter_step[2] * step[2]), p[3] + parameter_step[3] * step[3]};
+        const double sum =
+            compute_simulation_error(trial_parameters, delay, period, force, x, residual);
         const int is_converged = sum < best && sum > best * (1.0 - MIN_FIT_GAIN);
         damping = sum < best ? 0.1 * damping : 10.0 * damping;
         if (sum < best) {
-            memcpy(p, tried, sizeof tried);
+            memcpy(p, trial_parameters, sizeof trial_parameters);
             best = sum;
         }
         if (is_converged) {
@@ -301,18 +307,18 @@ static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
 }
 
 /* Fits the axis' parameters, starting from p, and keeps them where they are the best so far. */
-static void fit_and_keep_best(const struct recorded_motion *recorded, int delay,
+static void fit_and_keep_best(const struct recorded_motion *recording, int delay,
                               double p[FITTED_NUMBER_COUNT], double *best,
                               struct identified_haptic_axis *found)
 {
     const double sum =
-        fit_by_levenberg_marquardt(p, delay, recorded->period, recorded->force, recorded->x);
+        fit_by_levenberg_marquardt(p, delay, recording->period, recording->force, recording->x);
     if (sum < *best * (1.0 - MIN_FIT_GAIN)) {
         *best = sum;
         *found = (struct identified_haptic_axis){p[0],
                                                  p[1],
                                                  p[2],
-                                                 delay * recorded->period,
+                                                 delay * recording->period,
                                                  found->resolution,
                                                  sqrt(sum / RECORDED_TICK_COUNT)};
     }
@@ -320,7 +326,7 @@ static void fit_and_keep_best(const struct recorded_motion *recorded, int delay,
 
 /* Fits for every delay, starting from several masses without friction, except from those that are
  * far off. Returns the least sum of squares. */
-static double fit_from_several_masses(const struct recorded_motion *recorded,
+static double fit_from_several_masses(const struct recorded_motion *recording,
                                       struct identified_haptic_axis *found)
 {
     double best = INFINITY;
@@ -329,10 +335,10 @@ static double fit_from_several_masses(const struct recorded_motion *recorded,
             double p[FITTED_NUMBER_COUNT] = {1e-3 * pow(3.0, i)};
             p[1] = p[0] * 5.0;
             static double unused[RECORDED_TICK_COUNT];
-            const double start = compute_simulation_error(p, delay, recorded->period,
-                                                          recorded->force, recorded->x, unused);
+            const double start = compute_simulation_error(p, delay, recording->period,
+                                                          recording->force, recording->x, unused);
             if (start < 1e6 && (!i || !delay || start <= 4.0 * best)) {
-                fit_and_keep_best(recorded, delay, p, &best, found);
+                fit_and_keep_best(recording, delay, p, &best, found);
             }
         }
     }
@@ -342,14 +348,14 @@ static double fit_from_several_masses(const struct recorded_motion *recorded,
 /* Fits again from the best parameters, at delays near theirs and with more and less friction, until
  * none is better: with friction, the fit from parameters without it ends in local minima, and a
  * start that is far off has left out the right delay. */
-static void fit_from_best_parameters(const struct recorded_motion *recorded, double best,
+static void fit_from_best_parameters(const struct recorded_motion *recording, double best,
                                      struct identified_haptic_axis *found)
 {
     static const double friction_factor[] = {1.0, 0.5, 1.5};
     double last = INFINITY;
     for (int pass = 0; pass < MAX_REFIT_PASSES && best < last; pass++) {
         const struct identified_haptic_axis from = *found;
-        const int nearest = (int)lround(from.delay / recorded->period);
+        const int nearest = (int)lround(from.delay / recording->period);
         last = best;
         for (int k = -REFITTED_DELAY_TICKS; k <= REFITTED_DELAY_TICKS; k++) {
             for (size_t i = 0; i < sizeof friction_factor / sizeof *friction_factor; i++) {
@@ -357,7 +363,7 @@ static void fit_from_best_parameters(const struct recorded_motion *recorded, dou
                                                  from.friction * friction_factor[i]};
                 const int delay = nearest + k;
                 if (delay >= 0 && delay <= MAX_FITTED_DELAY_TICKS) {
-                    fit_and_keep_best(recorded, delay, p, &best, found);
+                    fit_and_keep_best(recording, delay, p, &best, found);
                 }
             }
         }
@@ -365,11 +371,11 @@ static void fit_from_best_parameters(const struct recorded_motion *recorded, dou
 }
 
 /* Fits the axis' parameters. reach: largest distance from the start. Returns the exit code. */
-static int fit_axis_model(const struct recorded_motion *recorded, double reach,
+static int fit_axis_model(const struct recorded_motion *recording, double reach,
                           struct identified_haptic_axis *found)
 {
     found->difference = INFINITY;
-    fit_from_best_parameters(recorded, fit_from_several_masses(recorded, found), found);
+    fit_from_best_parameters(recording, fit_from_several_masses(recording, found), found);
     if (!(found->difference <= MAX_FIT_DIFFERENCE * reach)) {
         fprintf(stderr,
                 "tact: no mass, damping and dry friction explain the motion: off by %.3g of %.3g; "
@@ -394,7 +400,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
     double level, reach;
     int code = rearm_haptic_axis(axis);
     code = code ? code : step_haptic_axis(axis, &axis->start_position);
-    axis->outside = 0;
+    axis->is_beyond_travel = 0;
     code = code ? code : find_force_level_that_moves(axis, &level);
     const double stiffness = 0.2 * axis->limit / axis->max_travel;
     code = code ? code : settle_haptic_axis(axis, stiffness, 0.0);
@@ -417,7 +423,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
                 reach);
         return EXIT_BAD;
     }
-    const struct recorded_motion recorded = {force, x, axis->period};
-    code = fit_axis_model(&recorded, reach, found);
+    const struct recorded_motion recording = {force, x, axis->period};
+    code = fit_axis_model(&recording, reach, found);
     return code ? code : rearm_haptic_axis(axis);
 }

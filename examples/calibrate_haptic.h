@@ -18,9 +18,9 @@ struct haptic_axis {
     double max_travel; /* distance from the start position beyond which no force is applied [m] */
     double period;     /* [s] */
     /* 1: a real device, ticks wait for their time; 0: a simulated twin, without waiting */
-    int timed;
+    int is_paced;
     double start_position; /* position of the axis at the start [m] */
-    int outside;           /* 1: the axis was beyond its travel in the last tick */
+    int is_beyond_travel;  /* 1: the axis was beyond its travel in the last tick */
     int late;              /* number of ticks that began a period late or more */
     uint64_t tick;
     int64_t start_ns;
@@ -42,17 +42,19 @@ struct stable_wall_stiffness {
     double stiffness[HAPTIC_DAMPINGS];
     double unstable_stiffness[HAPTIC_DAMPINGS]; /* smallest stiffness with a growing oscillation,
                                          the next tried [N/m] */
-    double line[HAPTIC_DAMPINGS];               /* (b + B) / (T/2 + delay) [N/m] */
+    double analytic_limit[HAPTIC_DAMPINGS];     /* (b + B) / (T/2 + delay) [N/m] */
 };
 
 /* Reads the axis in the next tick; then its force is to be set. EXIT_BAD, with force 0, where it is
- * lost or command_stop() is requested. */
+ * lost or a stop is requested (command_stop_flag()). */
 int step_haptic_axis(struct haptic_axis *axis, double *position);
 /* Sets the force, within the limit; 0 beyond the travel. */
 void set_haptic_force(struct haptic_axis *axis, double force);
-/* Brings the axis back by a spring and damper. EXIT_BAD, with force 0, where they drive it away. */
+/* Moves the axis back to its start position by a spring and damper. EXIT_BAD, with force 0, where
+ * they drive it away. */
 int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping);
-/* Pushes the axis to and fro and fits its numbers. EXIT_BAD where they do not explain its motion.
+/* Applies alternating forces to the axis and fits its parameters. EXIT_BAD where they do not
+ * explain its motion.
  */
 int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis *found);
 /* Raises the stiffness of a virtual wall at several dampings. Returns the exit code. */

@@ -74,7 +74,7 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
     return EXIT_GOOD;
 }
 
-/* Appends to the list of results. */
+/* Appends a value to the list of that key in the JSON report. */
 static void append_result_entry(const struct calibrate_options *o, const char *list, json_t *entry)
 {
     if (!json_object_get(o->report, list)) {
@@ -102,19 +102,19 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
     const double span[4] = {fmin(low, moved->low), 0.5 * (low + high), fmax(high, moved->high),
                             0.5 * (high - low) + (high > low ? 1.0 : 0.0)};
     char key[96];
-    const int moves = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
+    const int was_axis_moved = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
     if (o->report) {
         append_result_entry(o, "axes",
                             json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved",
-                                      moves, "lowest", span[0], "rest", span[1], "highest", span[2],
-                                      "width", span[3]));
-    } else if (moves) {
+                                      was_axis_moved, "lowest", span[0], "rest", span[1], "highest",
+                                      span[2], "width", span[3]));
+    } else if (was_axis_moved) {
         printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
                span[3]);
     } else {
         printf("  %-14s did not move: left out\n", name);
     }
-    if (!moves) {
+    if (!was_axis_moved) {
         return EXIT_GOOD;
     }
     snprintf(key, sizeof key, "axis.%s", name);
@@ -202,7 +202,7 @@ static int fit_polynomial(const double *x, const double *y, int points, int term
     return 0;
 }
 
-/* Reports the error of the map, and stores it. */
+/* Reports the error of the fitted map, and stores the map as an entry of the calibration file. */
 static int fit_calibration_map(const struct calibrate_options *o, const double *x, const double *y,
                                int points, const double *c, int terms, struct calibrate_file *file)
 {

@@ -21,53 +21,55 @@ static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double
 {
     const double push = fmin(0.4 * axis->limit, 0.5 * axis->max_travel * stiffness);
     const double depth = push / stiffness;
-    double position, last, early = 0.0, late = 0.0;
+    double position, last, early_amplitude = 0.0, late_amplitude = 0.0;
     int code = step_haptic_axis(axis, &position);
     const double wall_position = position - 0.5 * depth, rest = wall_position + depth;
     last = position;
     for (int k = 0; !code && k < PRESS; k++) {
-        const double in = fmax(0.0, position - wall_position);
-        const double damping_force = in > 0.0 ? damping * (position - last) / axis->period : 0.0;
-        set_haptic_force(axis, push - stiffness * in - damping_force);
-        const double off = fabs(position - rest);
-        early = k >= EARLY && k < LATE - EARLY ? fmax(early, off) : early;
-        late = k >= LATE ? fmax(late, off) : late;
+        const double wall_penetration = fmax(0.0, position - wall_position);
+        const double damping_force =
+            wall_penetration > 0.0 ? damping * (position - last) / axis->period : 0.0;
+        set_haptic_force(axis, push - stiffness * wall_penetration - damping_force);
+        const double deviation = fabs(position - rest);
+        early_amplitude =
+            k >= EARLY && k < LATE - EARLY ? fmax(early_amplitude, deviation) : early_amplitude;
+        late_amplitude = k >= LATE ? fmax(late_amplitude, deviation) : late_amplitude;
         last = position;
-        if (axis->outside || late > 2.0 * depth) {
-            late = INFINITY;
+        if (axis->is_beyond_travel || late_amplitude > 2.0 * depth) {
+            late_amplitude = INFINITY;
             break;
         }
         code = step_haptic_axis(axis, &position);
     }
     set_haptic_force(axis, 0.0);
-    *is_oscillation_growing = late > early && late > 3.0 * resolution;
+    *is_oscillation_growing = late_amplitude > early_amplitude && late_amplitude > 3.0 * resolution;
     return code;
 }
 
 /* Presses walls of rising stiffness at one damping until an oscillation grows. */
 static int find_stable_stiffness(struct haptic_axis *axis,
-                                 const struct identified_haptic_axis *found, int wall_position,
+                                 const struct identified_haptic_axis *found, int damping_index,
                                  struct stable_wall_stiffness *wall_stiffness)
 {
-    const double soft = 0.2 * axis->limit / axis->max_travel;
-    double stiffness = MIN_STIFFNESS_FACTOR * wall_stiffness->line[wall_position];
-    wall_stiffness->stiffness[wall_position] = wall_stiffness->unstable_stiffness[wall_position] =
+    const double recentering_stiffness = 0.2 * axis->limit / axis->max_travel;
+    double stiffness = MIN_STIFFNESS_FACTOR * wall_stiffness->analytic_limit[damping_index];
+    wall_stiffness->stiffness[damping_index] = wall_stiffness->unstable_stiffness[damping_index] =
         NAN;
     for (int press_count = 0; press_count < MAX_PRESSES && stiffness > 0.0; press_count++) {
         int is_oscillation_growing = 0;
-        int code = settle_haptic_axis(axis, soft, found->damping);
+        int code = settle_haptic_axis(axis, recentering_stiffness, found->damping);
         code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);
         code = code ? code
-                    : press_virtual_wall(axis, stiffness, wall_stiffness->damping[wall_position],
+                    : press_virtual_wall(axis, stiffness, wall_stiffness->damping[damping_index],
                                          found->resolution, &is_oscillation_growing);
         if (code) {
             return code;
         }
         if (is_oscillation_growing) {
-            wall_stiffness->unstable_stiffness[wall_position] = stiffness;
+            wall_stiffness->unstable_stiffness[damping_index] = stiffness;
             break;
         }
-        wall_stiffness->stiffness[wall_position] = stiffness;
+        wall_stiffness->stiffness[damping_index] = stiffness;
         stiffness *= STIFFNESS_STEP_FACTOR;
     }
     return EXIT_GOOD;
@@ -83,9 +85,9 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
     int code = EXIT_GOOD;
     for (int i = 0; !code && i < HAPTIC_DAMPINGS; i++) {
         wall_stiffness->damping[i] = fmin(share[i] * found->damping, max_wall_damping);
-        wall_stiffness->line[i] =
+        wall_stiffness->analytic_limit[i] =
             (found->damping + wall_stiffness->damping[i]) / (0.5 * axis->period + found->delay);
-        if (axis->timed && wall_stiffness->line[i] > 0.0) {
+        if (axis->is_paced && wall_stiffness->analytic_limit[i] > 0.0) {
             fprintf(stderr,
                     "wall %d of %d, damping %.3g: pressed at most %d times, stiffer each time, "
                     "in %.0f s\n",
@@ -96,20 +98,22 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
     return code;
 }
 
-/* Draws the walls of which both sides of the limit were found, and marks the others. */
+/* Writes the wall stiffness over the damping as curves where both a stable and an unstable one were
+ * found, else as marks. */
 static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *wall_stiffness)
 {
     int bounded_below = 0, bounded_above = 0, untested = 0;
     fputs("$width << EOD\n", to);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        const double stable = wall_stiffness->stiffness[i],
+        const double stable_stiffness = wall_stiffness->stiffness[i],
                      unstable_stiffness = wall_stiffness->unstable_stiffness[i];
-        const int below = isnan(stable) && !isnan(unstable_stiffness);
-        const int above = !isnan(stable) && isnan(unstable_stiffness);
-        const int is_untested = isnan(stable) && isnan(unstable_stiffness);
+        const int below = isnan(stable_stiffness) && !isnan(unstable_stiffness);
+        const int above = !isnan(stable_stiffness) && isnan(unstable_stiffness);
+        const int is_untested = isnan(stable_stiffness) && isnan(unstable_stiffness);
         fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", wall_stiffness->damping[i],
-                above ? NAN : stable, wall_stiffness->line[i], above ? stable : NAN,
-                below ? unstable_stiffness : NAN, is_untested ? 0.0 : NAN);
+                above ? NAN : stable_stiffness, wall_stiffness->analytic_limit[i],
+                above ? stable_stiffness : NAN, below ? unstable_stiffness : NAN,
+                is_untested ? 0.0 : NAN);
         bounded_below += above;
         bounded_above += below;
         untested += is_untested;

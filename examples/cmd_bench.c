@@ -86,11 +86,11 @@ enum { NAMES = sizeof names / sizeof *names, MOST_SCENES = 16 };
 
 struct query {
     const char *name, *out;
-    const char *folder;             /* of the named scenes; NULL: to be found */
-    const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
+    const char *folder; /* folder of the scenes that are given by name; NULL: to be found */
+    const char *scene[MOST_SCENES]; /* names of scenes, or paths where they contain a dot */
     int count, json, force;
-    int requested_figures; /* bits 3, 4, 5: of Yi and Drumwright */
-    int tables;            /* bits 1, 2: of Kry and Pai */
+    int requested_figures; /* bits 3, 4, 5: figures of Yi and Drumwright 2018 */
+    int tables;            /* bits 1, 2: tables of Kry and Pai 2003 */
     int reduced;           /* 1: table II by reduced coordinates too */
     struct bench_options options;
 };
@@ -187,7 +187,7 @@ static int set_bench_option(struct query *q, int option, const char *text)
     }
 }
 
-/* The results, of scenes or of figures; the other one is NULL. */
+/* Draws the results of scenes, or of the convex figures; the other pointer is NULL. */
 static int draw_bench_figure(const struct query *q, const struct bench_scene *scenes,
                              const struct convex_bench_results *convex_results)
 {
@@ -222,8 +222,8 @@ static int measure_convex_figures(const struct query *q)
     struct convex_bench_results *convex_results = calloc(1, sizeof *convex_results);
     int rc = convex_results ? 0 : -ENOMEM;
     if (!rc) {
-        convex_results->wanted = q->requested_figures;
-        rc = q->requested_figures & 1 << 3 ? measure_falling_box(convex_results->curve) : 0;
+        convex_results->requested_figures = q->requested_figures;
+        rc = q->requested_figures & 1 << 3 ? measure_falling_box(convex_results->box_curves) : 0;
         rc = !rc && q->requested_figures & 1 << 4
                  ? measure_plate_in_hole(convex_results->plate_in_hole_results)
                  : rc;
@@ -245,7 +245,7 @@ static int measure_convex_figures(const struct query *q)
 
 static int measure_tables(const struct query *q)
 {
-    struct smooth_bench_results tables = {.wanted = q->tables, .reduced = q->reduced};
+    struct smooth_bench_results tables = {.requested_tables = q->tables, .reduced = q->reduced};
     struct tact_error err = {.line = 0};
     if (measure_smooth_tables(q->folder, &tables, &err)) {
         return command_error(&err);
@@ -280,7 +280,7 @@ static int measure_bench_scenes(const struct query *q)
     return code;
 }
 
-/* 1 where an option is given that is not for `field`. */
+/* 1 where an option is given that `tact bench field` does not have. */
 static int has_contact_option(const struct query *q)
 {
     return q->count || q->requested_figures || q->tables || q->reduced || q->out || q->folder ||
@@ -288,7 +288,7 @@ static int has_contact_option(const struct query *q)
            q->options.settling_duration != DEFAULT_SETTLING || q->options.update != DEFAULT_UPDATE;
 }
 
-/* words: number of words from `field` on. */
+/* Measures figure 6 of Elandt 2019; words: number of words of the command from `field` on. */
 static int measure_field_figure(const struct query *q, int words)
 {
     struct field_wave_row row[FIELD_WAVES];
@@ -306,7 +306,7 @@ static int measure_field_figure(const struct query *q, int words)
     return rc ? EXIT_BAD : EXIT_GOOD;
 }
 
-/* The folder of the installed scenes, by the place of this program. */
+/* Finds the folder of the installed scenes, relative to this program. */
 static void find_installed_scenes(char folder[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX / 2);
@@ -316,7 +316,7 @@ static void find_installed_scenes(char folder[PATH_MAX])
     snprintf(folder + used, PATH_MAX - used, "%s", BENCH_INSTALLED_SCENES);
 }
 
-static int has_file(const char *folder, const char *name, const char *extension)
+static int is_file_in_folder(const char *folder, const char *name, const char *extension)
 {
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s%s", folder, name, extension);
@@ -325,23 +325,24 @@ static int has_file(const char *folder, const char *name, const char *extension)
 
 /* Finds the folder of the scenes that are given by name, and of the bowl: that of the option, of
  * the sources, or the installed one. */
-static int find_bench_folder(struct query *q, char installed[PATH_MAX])
+static int find_bench_folder(struct query *q, char installed_folder[PATH_MAX])
 {
-    const char *needed = q->tables & 1 << 2 ? "loop_bowl" : NULL;
-    for (int i = 0; !needed && i < q->count; i++) {
-        needed = strchr(q->scene[i], '.') ? NULL : q->scene[i];
+    const char *needed_scene = q->tables & 1 << 2 ? "loop_bowl" : NULL;
+    for (int i = 0; !needed_scene && i < q->count; i++) {
+        needed_scene = strchr(q->scene[i], '.') ? NULL : q->scene[i];
     }
     const char *extension = q->tables ? ".obj" : ".yaml";
-    find_installed_scenes(installed);
-    if (q->folder || !needed) {
+    find_installed_scenes(installed_folder);
+    if (q->folder || !needed_scene) {
         return 0;
     }
-    q->folder = has_file(BENCH_SCENE_FOLDER, needed, extension) ? BENCH_SCENE_FOLDER : installed;
-    return has_file(q->folder, needed, extension)
+    q->folder = is_file_in_folder(BENCH_SCENE_FOLDER, needed_scene, extension) ? BENCH_SCENE_FOLDER
+                                                                               : installed_folder;
+    return is_file_in_folder(q->folder, needed_scene, extension)
                ? 0
                : command_usage(q->name,
                                "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",
-                               needed, extension, BENCH_SCENE_FOLDER, installed);
+                               needed_scene, extension, BENCH_SCENE_FOLDER, installed_folder);
 }
 
 int cmd_bench(int argc, char **argv)
@@ -354,7 +355,7 @@ int cmd_bench(int argc, char **argv)
         {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
         {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    char installed[PATH_MAX];
+    char installed_folder[PATH_MAX];
     struct query q = {.name = argv[0]};
     q.options = (struct bench_options){
         .sweeps = DEFAULT_SWEEPS, .settling_duration = DEFAULT_SETTLING, .update = DEFAULT_UPDATE};
@@ -392,7 +393,7 @@ int cmd_bench(int argc, char **argv)
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
-    code = code ? code : find_bench_folder(&q, installed);
+    code = code ? code : find_bench_folder(&q, installed_folder);
     if (!code && q.out) {
         code = is_output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }

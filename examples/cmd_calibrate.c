@@ -66,7 +66,7 @@ static const char help[] =
     "  tact calibrate board --scene rig.yaml --zero wrist\n"
     "  tact calibrate stick --scene tool.yaml --axis x --drive fx --limit 4 --travel 0.02\n";
 
-/* The text is that of the last file that was read. */
+/* Reads a file. *data is valid until the next call. */
 static int read_named_file(const char *path, const void **data, uint64_t *size)
 {
     static char *text;
@@ -76,18 +76,19 @@ static int read_named_file(const char *path, const void **data, uint64_t *size)
     if (!file) {
         return -errno;
     }
-    int good = !fseek(file, 0, SEEK_END);
-    long length = good ? ftell(file) : -1;
+    int is_read = !fseek(file, 0, SEEK_END);
+    long length = is_read ? ftell(file) : -1;
     rewind(file);
     text = length >= 0 && length < 1L << 28 ? malloc((size_t)length + 1) : NULL;
-    good = text && fread(text, 1, (size_t)length, file) == (size_t)length;
+    is_read = text && fread(text, 1, (size_t)length, file) == (size_t)length;
     fclose(file);
     *data = text;
-    *size = good ? (uint64_t)length : 0;
-    return good ? 0 : -EIO;
+    *size = is_read ? (uint64_t)length : 0;
+    return is_read ? 0 : -EIO;
 }
 
-/* Files in the scene's folder. A missing calibration is an empty one. */
+/* Reads a file that the scene names, relative to its folder. A calibration file that does not exist
+ * is taken as empty. */
 static int read_scene_file(void *user, const char *name, const void **data, uint64_t *size)
 {
     char path[4096];
@@ -108,20 +109,20 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     const void *text = NULL;
     uint64_t size = 0;
     char folder[4096];
-    char *copy;
+    char *scene_text;
     snprintf(folder, sizeof folder, "%s", path);
     char *directory = dirname(folder);
-    const struct tact_scene_files files = {read_scene_file, directory};
+    const struct tact_scene_files scene_files = {read_scene_file, directory};
     int rc = read_named_file(path, &text, &size);
-    copy = rc || !text ? NULL : malloc(size + 1);
-    if (!copy) {
+    scene_text = rc || !text ? NULL : malloc(size + 1);
+    if (!scene_text) {
         fprintf(stderr, "tact: %s: cannot be read: %s\n", text_shown(path),
                 strerror(rc ? -rc : ENOMEM));
         return EXIT_USAGE;
     }
-    memcpy(copy, text, size);
-    rc = tact_scene_parse(copy, size, path, &files, scene, &err);
-    free(copy);
+    memcpy(scene_text, text, size);
+    rc = tact_scene_parse(scene_text, size, path, &scene_files, scene, &err);
+    free(scene_text);
     return rc ? command_error(&err) : EXIT_GOOD;
 }
 
@@ -194,7 +195,8 @@ static int open_calibrated_device(const struct tact_scene_device *def,
     return EXIT_GOOD;
 }
 
-/* The gauges of a sensor, by the scene; NULL where it has none of that name. */
+/* The gauge inputs of a force-torque sensor of the scene, as text; NULL where it has none of that
+ * name. */
 static const char *get_gauges_of_sensor(const struct tact_scene_device *def, const char *sensor)
 {
     for (uint32_t i = 0; i < def->settings_count; i++) {
@@ -311,7 +313,8 @@ static int calibrate_attached_device(const struct calibrate_options *o)
     return code;
 }
 
-/* A number of an option within bounds. Not 0 where it is none. */
+/* Parses the number of an option, within bounds. Returns nonzero where the text is no such number.
+ */
 static int parse_number_within(const char *text, double least, double most, double *value)
 {
     char *end;
@@ -382,28 +385,28 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
 
 int cmd_calibrate(int argc, char **argv)
 {
-    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"channel", required_argument, NULL, 'c'},
-                                          {"points", required_argument, NULL, 'p'},
-                                          {"degree", required_argument, NULL, 'd'},
-                                          {"zero", required_argument, NULL, 'z'},
-                                          {"axis", required_argument, NULL, 'a'},
-                                          {"drive", required_argument, NULL, 'D'},
-                                          {"limit", required_argument, NULL, 'L'},
-                                          {"travel", required_argument, NULL, 'T'},
-                                          {"plot", required_argument, NULL, 'P'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"sweep", required_argument, NULL, 'm'},
-                                          {"wait", required_argument, NULL, 'w'},
-                                          {"plugins", required_argument, NULL, 'g'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"scene", required_argument, NULL, 's'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"channel", required_argument, NULL, 'c'},
+                                                 {"points", required_argument, NULL, 'p'},
+                                                 {"degree", required_argument, NULL, 'd'},
+                                                 {"zero", required_argument, NULL, 'z'},
+                                                 {"axis", required_argument, NULL, 'a'},
+                                                 {"drive", required_argument, NULL, 'D'},
+                                                 {"limit", required_argument, NULL, 'L'},
+                                                 {"travel", required_argument, NULL, 'T'},
+                                                 {"plot", required_argument, NULL, 'P'},
+                                                 {"seconds", required_argument, NULL, 't'},
+                                                 {"sweep", required_argument, NULL, 'm'},
+                                                 {"wait", required_argument, NULL, 'w'},
+                                                 {"plugins", required_argument, NULL, 'g'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"force", no_argument, NULL, 'F'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     struct calibrate_options o = {.degree = 1, .axis_sweep_duration = 15.0, .wait = -1.0};
     int c;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

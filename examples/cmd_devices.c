@@ -38,10 +38,10 @@ static const char help[] =
 
 static void print_device_property_unless_empty(const char *key, const char *text)
 {
-    char shown_text[4096];
+    char printable_value[4096];
     if (text[0]) {
         printf("  %-8s %s\n", key,
-               text_replace_control_characters(text, shown_text, sizeof shown_text));
+               text_replace_control_characters(text, printable_value, sizeof printable_value));
     }
 }
 
@@ -73,7 +73,8 @@ static void print_axes(const struct tact_attached_input *input)
     }
 }
 
-/* One of several words under a key, in lines of a screen's width; *column: 0 before the first. */
+/* Prints one of several words under a key, in lines of a screen's width; *column: 0 before the
+ * first word. */
 static void print_word_wrapped(const char *key, const char *text, int *column)
 {
     if (*column == 0 || *column + (int)strlen(text) > 85) {
@@ -163,13 +164,14 @@ static void print_board(const struct tact_attached_board *board)
     print_device_property_unless_empty("scene", board->scene);
 }
 
-/* A node without a card, which one can be attached to. */
+/* Whether a comedi node has no card: a card can be attached to it. */
 static int is_board_node_without_card(const struct tact_attached_board *board)
 {
     return board->access.error == -ENODEV;
 }
 
-/* Keyboards, power buttons, lids, nodes without a card: a line each, at the end. */
+/* Prints a line for each device that is not listed in full: keyboards, power buttons, lids, nodes
+ * without a card. */
 static void print_not_listed(const struct tact_attached *attached)
 {
     int before = 0;
@@ -222,34 +224,35 @@ static void print_attached_devices(const struct tact_attached *attached)
     print_not_listed(attached);
 }
 
-struct test {
+struct device_test {
     const char *name; /* name of the device, or NULL */
     double seconds;
-    enum devices_force_output force;
+    enum devices_force_consent force;
     const char *output;
 };
 
 /* Parses an option of the test. Not 0 if it is invalid. */
-static int parse_test_option(struct test *test, int option, const char *command)
+static int parse_test_option(struct device_test *device_test, int option, const char *command)
 {
     static const char *const words[] = {"ask", "yes", "no"};
     char *end;
     switch (option) {
     case 't':
-        test->name = optarg;
+        device_test->name = optarg;
         return 0;
     case 'o':
-        test->output = optarg;
+        device_test->output = optarg;
         return 0;
     case 's':
-        test->seconds = tact_number_read(optarg, &end);
-        return *end || end == optarg || !(test->seconds > 0.0 && test->seconds <= 3600.0)
+        device_test->seconds = tact_number_read(optarg, &end);
+        return *end || end == optarg ||
+                       !(device_test->seconds > 0.0 && device_test->seconds <= 3600.0)
                    ? command_usage(command, "--seconds %s: expected up to 3600", optarg)
                    : 0;
     default:
         for (int i = 0; i < 3; i++) {
             if (!strcmp(optarg, words[i])) {
-                test->force = (enum devices_force_output)i;
+                device_test->force = (enum devices_force_consent)i;
                 return 0;
             }
         }
@@ -257,28 +260,30 @@ static int parse_test_option(struct test *test, int option, const char *command)
     }
 }
 
-static int run_device_test(const struct tact_attached *attached, const struct test *test, int json)
+static int run_device_test(const struct tact_attached *attached,
+                           const struct device_test *device_test, int json)
 {
     struct devices_target target;
-    int code = devices_find_by_name(attached, test->name, &target);
+    int code = devices_find_by_name(attached, device_test->name, &target);
     json_t *report = json && !code ? json_pack("{s:n}", "force") : NULL;
-    code = code ? code : devices_show_live_values(&target, test->seconds, report);
-    code = code ? code : devices_force_output(&target, test->force, test->output, report);
+    code = code ? code : devices_show_live_values(&target, device_test->seconds, report);
+    code = code ? code
+                : devices_force_output(&target, device_test->force, device_test->output, report);
     return report && devices_print_json(report) && !code ? EXIT_USAGE : code;
 }
 
 int cmd_devices(int argc, char **argv)
 {
-    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"test", required_argument, NULL, 't'},
-                                          {"seconds", required_argument, NULL, 's'},
-                                          {"force", required_argument, NULL, 'f'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct test test = {.name = NULL, .seconds = 5.0};
+    static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+                                                 {"test", required_argument, NULL, 't'},
+                                                 {"seconds", required_argument, NULL, 's'},
+                                                 {"force", required_argument, NULL, 'f'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    struct device_test device_test = {.name = NULL, .seconds = 5.0};
     int c, json = 0;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
@@ -288,7 +293,7 @@ int cmd_devices(int argc, char **argv)
         }
         if (c == 'j') {
             json = 1;
-        } else if (parse_test_option(&test, c, argv[0])) {
+        } else if (parse_test_option(&device_test, c, argv[0])) {
             return EXIT_USAGE;
         }
     }
@@ -301,8 +306,8 @@ int cmd_devices(int argc, char **argv)
         return command_error(&err);
     }
     int code = EXIT_GOOD;
-    if (test.name) {
-        code = run_device_test(&attached, &test, json);
+    if (device_test.name) {
+        code = run_device_test(&attached, &device_test, json);
     } else if (!json) {
         print_attached_devices(&attached);
     } else if (devices_json(&attached)) {

@@ -90,9 +90,10 @@ int cmd_diff(int argc, char **argv)
         code = command_error(&err);
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;
-        int same = !d.differing && !d.unmatched_field_count && !d.unmatched_tick_counts[0] &&
-                   !d.unmatched_tick_counts[1];
-        int differ_only_by_truncation = !whole && !d.differing && !d.unmatched_field_count;
+        int same = !d.differing_value_count && !d.unmatched_field_count &&
+                   !d.unmatched_tick_counts[0] && !d.unmatched_tick_counts[1];
+        int differ_only_by_truncation =
+            !whole && !d.differing_value_count && !d.unmatched_field_count;
         code =
             same && whole ? EXIT_GOOD : (differ_only_by_truncation ? EXIT_DAMAGED_LOG : EXIT_BAD);
         if (json && difference_print_json(&d)) {

@@ -117,11 +117,11 @@ static int compute_and_print_distance(const struct shape_pair_options *q, char *
 
 int cmd_distance(int argc, char **argv)
 {
-    static const struct option longs[] = {SHAPE_PAIR_OPTIONS, {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {SHAPE_PAIR_OPTIONS, {NULL, 0, NULL, 0}};
     struct shape_pair_options q = shape_pair_options_default();
     struct parsed_shape shape[2] = {{.mesh = NULL}, {.mesh = NULL}};
     int c, code = 0;
-    while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while (!code && (c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

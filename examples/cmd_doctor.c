@@ -38,16 +38,16 @@ static void add_opencl_device(struct tact_doctor_report *report, const struct ta
 /* OpenCL is never a failure: without it the host computes moments. */
 static void check_opencl(struct tact_doctor_report *report)
 {
-    struct tact_opencl_device devices[MAX_TESTED_DEVICES];
+    struct tact_opencl_device opencl_devices[MAX_TESTED_DEVICES];
     struct tact_error err = {.line = 0};
     size_t count = 0;
-    if (tact_opencl_list(devices, MAX_TESTED_DEVICES, &count, 1, &err)) {
+    if (tact_opencl_list(opencl_devices, MAX_TESTED_DEVICES, &count, 1, &err)) {
         tact_doctor_add(report, "opencl", TACT_DOCTOR_WARN,
                         "apt-get install pocl-opencl-icd, or the driver of the GPU", "%s",
                         err.text);
     }
     for (size_t i = 0; i < count && i < MAX_TESTED_DEVICES; i++) {
-        add_opencl_device(report, &devices[i]);
+        add_opencl_device(report, &opencl_devices[i]);
     }
 }
 
@@ -66,17 +66,17 @@ static int print_doctor_json(const struct tact_doctor_report *report)
 
 static void print_doctor_table(const struct tact_doctor_report *report)
 {
-    int warnings = 0, failures = 0;
+    int warning_count = 0, failure_count = 0;
     for (int i = 0; i < report->count; i++) {
         const struct tact_doctor_check *c = &report->check[i];
         printf("%-5s %-13s %s\n", tact_doctor_status_name(c->status), c->name, c->found);
         if (c->status != TACT_DOCTOR_OK && c->fix[0]) {
             printf("%-5s %-13s fix: %s\n", "", "", c->fix);
         }
-        warnings += c->status == TACT_DOCTOR_WARN;
-        failures += c->status == TACT_DOCTOR_FAIL;
+        warning_count += c->status == TACT_DOCTOR_WARN;
+        failure_count += c->status == TACT_DOCTOR_FAIL;
     }
-    printf("\n%d checks, %d warnings, %d failures\n", report->count, warnings, failures);
+    printf("\n%d checks, %d warnings, %d failures\n", report->count, warning_count, failure_count);
 }
 
 int cmd_doctor(int argc, char **argv)

@@ -84,7 +84,8 @@ static int export_log_to_files(const struct query *q)
     return code;
 }
 
-/* The requested output files: at least one, with different names, each allowed to be created. */
+/* Checks the requested output files: at least one, with different names, each of which may be
+ * created. */
 static int check_output_paths(const struct query *q)
 {
     const char *const paths[] = {q->csv, q->hdf5, q->html};
@@ -104,13 +105,13 @@ static int check_output_paths(const struct query *q)
 
 int cmd_export(int argc, char **argv)
 {
-    static const struct option longs[] = {
+    static const struct option long_options[] = {
         {"csv", required_argument, NULL, 'c'},  {"hdf5", required_argument, NULL, '5'},
         {"html", required_argument, NULL, 'm'}, {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0]};
     int c, code = 0;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

@@ -73,7 +73,8 @@ struct answer {
     double slope, size, seconds, query, polygons;
 };
 
-/* Queries with a rigid plane at each side of the bounds, at a depth of a fifth of the extent. */
+/* Measures the time of a query with a rigid plane at each side of the bounding box, at a depth of a
+ * fifth of the extent. */
 static int measure_query_time(struct answer *a)
 {
     struct tact_field_scratch *scratch = tact_field_scratch_create(100000);
@@ -251,21 +252,21 @@ static int set_field_option(struct request *q, const char *name, int option, con
 
 int cmd_field(int argc, char **argv)
 {
-    static const struct option longs[] = {{"thickness", required_argument, NULL, 't'},
-                                          {"modulus", required_argument, NULL, 'm'},
-                                          {"kind", required_argument, NULL, 'k'},
-                                          {"cell", required_argument, NULL, 'c'},
-                                          {"scale", required_argument, NULL, 's'},
-                                          {"section", required_argument, NULL, 'p'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"force", no_argument, NULL, 'f'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"thickness", required_argument, NULL, 't'},
+                                                 {"modulus", required_argument, NULL, 'm'},
+                                                 {"kind", required_argument, NULL, 'k'},
+                                                 {"cell", required_argument, NULL, 'c'},
+                                                 {"scale", required_argument, NULL, 's'},
+                                                 {"section", required_argument, NULL, 'p'},
+                                                 {"out", required_argument, NULL, 'o'},
+                                                 {"force", no_argument, NULL, 'f'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     struct request q = {.scale = 1.0, .at = NAN, .axis = 2, .material = {.modulus = 1.0}};
     struct parsed_shape shape = {.mesh = NULL};
     int c, code = 0;
-    while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while (!code && (c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

@@ -71,18 +71,20 @@ static const char help[] =
 static struct {
     const struct import *import;
     size_t row;
-} playing;
+} imported_recording;
 
 static void read_imported_row(void *self, uint64_t tick, double t, int64_t now_ns,
                               struct tact_device_input *in)
 {
     (void)self;
     (void)tick;
-    in->state = interpolate_imported_rows(playing.import, t, &playing.row, in->channel)
+    in->state = interpolate_imported_rows(imported_recording.import, t, &imported_recording.row,
+                                          in->channel)
                     ? TACT_DEVICE_STALE
                     : TACT_DEVICE_OK;
-    /* Stamp of the present row. */
-    in->stamp_ns = now_ns - (int64_t)((t - playing.import->time[playing.row]) * 1e9);
+    /* Reads the values at the time of a tick; the stamp is that of the present row. */
+    in->stamp_ns =
+        now_ns - (int64_t)((t - imported_recording.import->time[imported_recording.row]) * 1e9);
 }
 
 static void close_import_device(void *self)
@@ -97,10 +99,11 @@ static int open_import_device(const struct tact_device_config *config, struct ta
                                                NULL, close_import_device};
     int rc = tact_settings_check(config, NULL, 0, err);
     tact_settings_info(config, "recording", &out->info);
-    out->info.input_count = playing.import->channel_count;
+    out->info.input_count = imported_recording.import->channel_count;
     for (int k = 0; k < out->info.input_count; k++) {
-        const struct import_channel *c = &playing.import->channel[k];
-        tact_settings_channel(&out->info.input[k], c->name, c->unit, playing.import->values[k]);
+        const struct import_channel *c = &imported_recording.import->channel[k];
+        tact_settings_channel(&out->info.input[k], c->name, c->unit,
+                              imported_recording.import->values[k]);
     }
     out->ops = &ops;
     return rc;
@@ -110,7 +113,7 @@ static const struct tact_device_type import_type = {TACT_ABI(struct tact_device_
                                                     "a recording made elsewhere",
                                                     open_import_device, NULL};
 
-/* The scene that the mapping names, or one with the recording only. */
+/* Loads the scene that the mapping names, or one that has the recording as its only device. */
 static int load_template_scene(const struct import *i, struct tact_scene **out,
                                struct tact_error *err)
 {
@@ -161,7 +164,7 @@ static void format_import_facts(const struct import *i, char text[IMPORT_FACT_CO
 }
 
 static int record_imported_session(const struct import *i, const char *out, int force,
-                                   const int *quiet, struct tact_session_report *report,
+                                   const int *suppresses_infos, struct tact_session_report *report,
                                    struct tact_error *err)
 {
     const struct tact_device_type *types[16] = {&import_type};
@@ -190,7 +193,7 @@ static int record_imported_session(const struct import *i, const char *out, int 
     for (size_t k = 0; k < count && k < 15; k++) {
         types[k + 1] = builtin[k];
     }
-    playing.import = i;
+    imported_recording.import = i;
     options.types = types;
     options.type_count = count < 15 ? count + 1 : 16;
     options.clock = TACT_LOOP_FREE;
@@ -198,7 +201,7 @@ static int record_imported_session(const struct import *i, const char *out, int 
     options.record = out;
     options.replace = force;
     options.also = &imported_content;
-    options.messages = (struct tact_messages){command_message, (void *)quiet};
+    options.messages = (struct tact_messages){command_message, (void *)suppresses_infos};
     int rc = load_template_scene(i, &scene, err);
     rc = rc ? rc : tact_session_create(scene, &options, &session, err);
     if (!rc) {
@@ -289,14 +292,14 @@ static int import_recording(const char *command, const char *const inputs[2], co
 
 int cmd_import(int argc, char **argv)
 {
-    static const struct option longs[] = {
+    static const struct option long_options[] = {
         {"output", required_argument, NULL, 'o'},   {"force", no_argument, NULL, 'F'},
         {"json", no_argument, NULL, 'j'},           {"quiet", no_argument, NULL, 'q'},
         {"material", required_argument, NULL, 'm'}, {"collision", required_argument, NULL, 'c'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     struct hand_import hand = {.material = "hand"};
     int c, json = 0, of_hand = 0;
-    while ((c = getopt_long(argc, argv, "ho:q", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "ho:q", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

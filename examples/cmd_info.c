@@ -62,7 +62,7 @@ static void print_log_end(const struct info *i)
     }
     printf("  ticks      %llu (%llu to %llu), %llu missing in %llu gaps\n", (ull)st->ticks,
            (ull)st->first_tick, (ull)st->last_tick, (ull)st->missing, (ull)i->survey.gaps);
-    if (i->view.session && st->missing) {
+    if (i->scene_log.session && st->missing) {
         printf("             %llu skipped by the loop, which was late; %llu lost, for which the "
                "disk was "
                "too slow\n",
@@ -87,12 +87,12 @@ static void print_latency(const char *name, const struct tact_histogram *h)
            (double)s.p99 * 1e-3, (double)s.p999 * 1e-3, (double)s.max * 1e-3);
 }
 
-/* What the link to another site did, at the end of the log. */
+/* Prints the counts and delays of the link to another site at the end of the log. */
 static void print_final_link_state(const struct info *i)
 {
-    for (int k = 0; k < i->view.device_count; k++) {
-        const struct tact_device_info *device = &i->view.devices[k];
-        const double *values = i->survey.last + i->view.device_inputs[k] + 2;
+    for (int k = 0; k < i->scene_log.device_count; k++) {
+        const struct tact_device_info *device = &i->scene_log.devices[k];
+        const double *values = i->survey.last + i->scene_log.device_inputs[k] + 2;
         int printed_input_count = 0;
         for (int m = 0; m < device->input_count; m++) {
             if (survey_is_link_quality_input(device, m)) {
@@ -111,7 +111,7 @@ static void print_final_link_state(const struct info *i)
 
 static void print_holds(const struct info *i)
 {
-    const struct tact_scene_log *v = &i->view;
+    const struct tact_scene_log *v = &i->scene_log;
     int any = 0;
     for (int k = 0; k < v->hold_count; k++) {
         const struct survey_hold *h = &i->survey.holds[k];
@@ -138,7 +138,7 @@ static void print_holds(const struct info *i)
 
 static void print_stops(const struct info *i)
 {
-    const struct tact_scene_log *v = &i->view;
+    const struct tact_scene_log *v = &i->scene_log;
     int any = 0;
     for (int k = 0; k < v->joint_count + v->constraint_count; k++) {
         const struct survey_stop *stop = &i->survey.stops[k];
@@ -160,9 +160,9 @@ static void print_stops(const struct info *i)
 
 static void print_scene_info(const struct info *i)
 {
-    const struct tact_scene_log *v = &i->view;
-    print_latency("wake", &i->survey.wake);
-    print_latency("compute", &i->survey.compute);
+    const struct tact_scene_log *v = &i->scene_log;
+    print_latency("wake", &i->survey.wake_latency);
+    print_latency("compute", &i->survey.compute_latency);
     printf("  safety     %s at the end, %d faults", survey_safety_name(i->survey.safety),
            i->survey.faults);
     if (i->survey.faults) {
@@ -194,9 +194,9 @@ static void print_scene_info(const struct info *i)
             printf("  %-32s resistance to rolling at its limit in %llu ticks\n", "",
                    p->tally.at[5]);
         }
-        if (p->unmeasured) {
+        if (p->unmeasured_tick_count) {
             printf("  %-32s could not be measured in %llu ticks: its last overlap was used\n", "",
-                   (ull)p->unmeasured);
+                   (ull)p->unmeasured_tick_count);
         }
     }
     print_holds(i);
@@ -243,12 +243,12 @@ static int print_info(struct info *i, int json)
     if (tact_log_open(i->path, &i->log, &err)) {
         return command_error(&err);
     }
-    if (tact_scene_log_open(i->log, messages, &i->view, &err)) {
+    if (tact_scene_log_open(i->log, messages, &i->scene_log, &err)) {
         tact_message(messages, TACT_MESSAGE_WARNING, "%s: no pairs, bodies and devices are listed",
                      err.text);
-        tact_scene_log_close(&i->view);
+        tact_scene_log_close(&i->scene_log);
     }
-    int rc = survey_log_records(i->log, &i->view, &i->survey);
+    int rc = survey_log_records(i->log, &i->scene_log, &i->survey);
     if (rc < 0) {
         err = (struct tact_error){.line = 0};
         tact_error_at(&err, i->path, 0, 0, NULL);
@@ -260,7 +260,7 @@ static int print_info(struct info *i, int json)
         return info_print_json(i) ? EXIT_BAD : code;
     }
     print_log_end(i);
-    if (i->view.session) {
+    if (i->scene_log.session) {
         print_scene_info(i);
     }
     print_info_details(i);
@@ -269,12 +269,12 @@ static int print_info(struct info *i, int json)
 
 int cmd_info(int argc, char **argv)
 {
-    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"hash", optional_argument, NULL, 'x'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+                                                 {"hash", optional_argument, NULL, 'x'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     int c, json = 0, hash = 0, is_digest_of_results = 0;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
@@ -303,7 +303,7 @@ int cmd_info(int argc, char **argv)
     info->path = argv[optind];
     int code = print_info(info, json);
     survey_free(&info->survey);
-    tact_scene_log_close(&info->view);
+    tact_scene_log_close(&info->scene_log);
     tact_log_close(info->log);
     free(info);
     return code;

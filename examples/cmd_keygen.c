@@ -78,8 +78,9 @@ static int write_key_pair(const char *command, const char *path)
 
 int cmd_keygen(int argc, char **argv)
 {
-    static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int c = getopt_long(argc, argv, "h", longs, NULL);
+    static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    int c = getopt_long(argc, argv, "h", long_options, NULL);
     if (c == 'h') {
         fputs(help, stdout);
         return EXIT_GOOD;

@@ -87,23 +87,23 @@ static int open_scene(struct link_options *o, struct link_scene *scene)
 
 int cmd_link(int argc, char **argv)
 {
-    static const struct option longs[] = {{"listen", required_argument, NULL, 'l'},
-                                          {"connect", required_argument, NULL, 'c'},
-                                          {"key", required_argument, NULL, 'k'},
-                                          {"peer", required_argument, NULL, 'p'},
-                                          {"scene", required_argument, NULL, 'S'},
-                                          {"seconds", required_argument, NULL, 's'},
-                                          {"rate", required_argument, NULL, 'r'},
-                                          {"wait", required_argument, NULL, 'w'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"listen", required_argument, NULL, 'l'},
+                                                 {"connect", required_argument, NULL, 'c'},
+                                                 {"key", required_argument, NULL, 'k'},
+                                                 {"peer", required_argument, NULL, 'p'},
+                                                 {"scene", required_argument, NULL, 'S'},
+                                                 {"seconds", required_argument, NULL, 's'},
+                                                 {"rate", required_argument, NULL, 'r'},
+                                                 {"wait", required_argument, NULL, 'w'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     static struct link_measurement measurement;
     static struct link_scene scene;
     struct link_options o = {.seconds = 10.0, .rate = 1000.0, .wait = 60.0};
     int c;
     measurement.endpoint.socket = -1;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

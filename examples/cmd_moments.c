@@ -62,7 +62,7 @@ static const char help[] =
 
 struct query {
     const char *name, *method, *check;
-    struct shape_pair_options common;
+    struct shape_pair_options shape_options;
     int resolution;
     struct parsed_shape shape[2];
 };
@@ -105,7 +105,7 @@ static int set_moments_option(struct query *q, int option, const char *text)
         q->check = text;
         return 0;
     default:
-        return parse_shape_pair_option(&q->common, q->name, option, text);
+        return parse_shape_pair_option(&q->shape_options, q->name, option, text);
     }
 }
 
@@ -116,13 +116,13 @@ static int measure_overlap_moments(const struct query *q, struct measured *out,
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
     if (is_ray_method_chosen(q)) {
-        return measure_rays(shape, soup, q->common.pose, q->resolution, out, err);
+        return measure_rays(shape, soup, q->shape_options.pose, q->resolution, out, err);
     }
     if (strcmp(q->method, "convex") == 0) {
-        return measure_convex(shape, q->common.pose, out, err);
+        return measure_convex(shape, q->shape_options.pose, out, err);
     }
-    return strcmp(q->method, "opencl") == 0 ? measure_opencl(shape, q->common.pose, out, err)
-                                            : measure_exact(shape, q->common.pose, out, err);
+    return strcmp(q->method, "opencl") == 0 ? measure_opencl(shape, q->shape_options.pose, out, err)
+                                            : measure_exact(shape, q->shape_options.pose, out, err);
 }
 
 static int print_moments_answer(struct query *q, char **words)
@@ -131,9 +131,10 @@ static int print_moments_answer(struct query *q, char **words)
     struct measured result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
-        int rc = is_ray_method_chosen(q)
-                     ? parse_shape_or_soup_argument(words[i], q->common.scale, &q->shape[i], &err)
-                     : parse_shape_argument(words[i], q->common.scale, &q->shape[i], &err);
+        int rc =
+            is_ray_method_chosen(q)
+                ? parse_shape_or_soup_argument(words[i], q->shape_options.scale, &q->shape[i], &err)
+                : parse_shape_argument(words[i], q->shape_options.scale, &q->shape[i], &err);
         if (rc) {
             command_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE_ERROR;
@@ -149,7 +150,7 @@ static int print_moments_answer(struct query *q, char **words)
     if (result.status) {
         tact_patch_from_moments(&result.moments, &options, &patch);
     }
-    if (!q->common.json) {
+    if (!q->shape_options.json) {
         moments_print_table(&result, &patch);
     } else if (moments_print_json(&result, &patch, q->method,
                                   is_ray_method_chosen(q) ? q->resolution : 0)) {
@@ -160,17 +161,17 @@ static int print_moments_answer(struct query *q, char **words)
 
 int cmd_moments(int argc, char **argv)
 {
-    static const struct option longs[] = {SHAPE_PAIR_OPTIONS,
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"check", required_argument, NULL, 'c'},
-                                          {"resolution", required_argument, NULL, 'n'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {SHAPE_PAIR_OPTIONS,
+                                                 {"method", required_argument, NULL, 'm'},
+                                                 {"check", required_argument, NULL, 'c'},
+                                                 {"resolution", required_argument, NULL, 'n'},
+                                                 {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0],
                       .method = "exact",
-                      .common = shape_pair_options_default(),
+                      .shape_options = shape_pair_options_default(),
                       .resolution = 64};
     int c, code = 0;
-    while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while (!code && (c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
@@ -183,7 +184,7 @@ int cmd_moments(int argc, char **argv)
                        : command_usage(q.name, "two shapes are expected, not %d", words);
     }
     if (!code) {
-        code = q.check ? check_mesh_of_file(q.check, q.common.scale, q.common.json)
+        code = q.check ? check_mesh_of_file(q.check, q.shape_options.scale, q.shape_options.json)
                        : print_moments_answer(&q, argv + optind);
     }
     release_parsed_shape(&q.shape[0]);

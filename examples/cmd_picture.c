@@ -86,7 +86,7 @@ static int set_picture_option(struct picture_strip *s, int option, const char *t
     } else if (option == 'l') {
         good = count == 4 && v[3] > 0.0;
         tact_v3_copy(o->middle, v);
-        o->view = v[3];
+        o->view_width = v[3];
     } else if (option == 's') {
         good = count == 2 && v[0] >= 64 && v[0] <= 2000 && v[1] >= 48 && v[1] <= 2000;
         o->width = good ? (int)v[0] : 0;
@@ -98,7 +98,7 @@ static int set_picture_option(struct picture_strip *s, int option, const char *t
     return good ? 0 : command_usage(s->command, "\"%s\" is not a valid value of this option", text);
 }
 
-/* The ticks of the requested times, by default four from the first tick to the last. */
+/* Chooses the ticks of the requested times, by default four from the first tick to the last. */
 static int choose_picture_ticks(struct picture_strip *s)
 {
     struct picture_options *o = &s->options;
@@ -235,22 +235,22 @@ static int make_picture_strip(struct picture_strip *s)
 
 int cmd_picture(int argc, char **argv)
 {
-    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                          {"time", required_argument, NULL, 't'},
-                                          {"camera", required_argument, NULL, 'c'},
-                                          {"look", required_argument, NULL, 'l'},
-                                          {"size", required_argument, NULL, 's'},
-                                          {"columns", required_argument, NULL, 'n'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+                                                 {"time", required_argument, NULL, 't'},
+                                                 {"camera", required_argument, NULL, 'c'},
+                                                 {"look", required_argument, NULL, 'l'},
+                                                 {"size", required_argument, NULL, 's'},
+                                                 {"columns", required_argument, NULL, 'n'},
+                                                 {"force", no_argument, NULL, 'F'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     static struct picture_strip s;
     char beside[4096];
     int c, code = 0;
     s = (struct picture_strip){
         .command = argv[0],
         .options = {.width = 300, .height = 260, .azimuth = -60, .elevation = 25}};
-    while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+    while (!code && (c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;

@@ -51,7 +51,7 @@ static int draw_plot(const char *command, const struct plot_session *sessions, i
     return drawing_close(&d);
 }
 
-static int make_plot(const char *command, char **paths, int count, const struct range *range,
+static int make_plot(const char *command, char **log_paths, int count, const struct range *range,
                      const char *out, int force)
 {
     struct plot_session *sessions = calloc(2, sizeof *sessions);
@@ -63,7 +63,7 @@ static int make_plot(const char *command, char **paths, int count, const struct 
     }
     for (int i = 0; i < count && !code; i++) {
         sessions[i].range = *range;
-        code = plot_open_session(&sessions[i], paths[i], &err) ? command_error(&err) : 0;
+        code = plot_open_session(&sessions[i], log_paths[i], &err) ? command_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
     if (!code && count == 2) {
@@ -79,15 +79,15 @@ static int make_plot(const char *command, char **paths, int count, const struct 
 
 int cmd_plot(int argc, char **argv)
 {
-    static const struct option longs[] = {
+    static const struct option long_options[] = {
         {"output", required_argument, NULL, 'o'}, {"from", required_argument, NULL, 'f'},
         {"to", required_argument, NULL, 't'},     {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *out = NULL;
-    char beside[4096];
+    char default_output[4096];
     struct range range = {.in_seconds = 0};
     int c, force = 0;
-    while ((c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
@@ -109,9 +109,11 @@ int cmd_plot(int argc, char **argv)
     }
     if (!out) {
         const char *path = argv[optind];
-        int stem = (int)strlen(path) - (text_ends_with(path, ".mcap") ? 5 : 0);
-        snprintf(beside, sizeof beside, "%.*s.png", stem, path);
-        out = beside;
+        int path_length_without_suffix =
+            (int)strlen(path) - (text_ends_with(path, ".mcap") ? 5 : 0);
+        snprintf(default_output, sizeof default_output, "%.*s.png", path_length_without_suffix,
+                 path);
+        out = default_output;
     }
     if (!text_ends_with(out, ".png") && !text_ends_with(out, ".svg") &&
         !text_ends_with(out, ".pdf") && !text_ends_with(out, ".gp")) {

@@ -36,7 +36,8 @@ static const char help[] =
     "  tact recover ruler.mcap\n"
     "  tact replay ruler.mcap --verify\n";
 
-/* Without the rings the last ticks are unknown. */
+/* Whether every completed tick is in the log. Without the recorder's rings it is unknown which were
+ * the last. */
 static int is_fully_recovered(const struct tact_recover_report *r)
 {
     return !r->damage[0] && (r->was_complete || (r->rings && !r->ticks_lost && !r->events_lost &&
@@ -92,7 +93,7 @@ static void add_part_report(struct tact_recover_report *all, const struct tact_r
                             int first)
 {
     all->was_complete = (first || all->was_complete) && one->was_complete;
-    all->rings = one->rings; /* only the last file's end can be missing: see answer() */
+    all->rings = one->rings; /* only the last file can lack its end, so that its rings decide */
     all->ticks += one->ticks;
     all->ticks_added += one->ticks_added;
     all->ticks_lost += one->ticks_lost;
@@ -113,17 +114,18 @@ struct recovery_outcome {
     struct tact_recover_report report;
     int files; /* number of files of the session */
     char session[64];
-    int continues; /* the last of them states that another follows */
+    int does_session_continue; /* 1: the last of these files states that another file continues the
+                                  session */
     int code;
 };
 
-/* Whether a file is the part of that number of the session, which the first file names. */
+/* Whether a file is the part with that number of the session; the first file names the session. */
 static int is_numbered_part_of_session(struct recovery_outcome *all, const char *path,
                                        unsigned number)
 {
     struct tact_error unused = {.line = 0};
     struct tact_log *log;
-    all->continues = 0;
+    all->does_session_continue = 0;
     if (tact_log_open(path, &log, &unused)) {
         return 0;
     }
@@ -132,7 +134,7 @@ static int is_numbered_part_of_session(struct recovery_outcome *all, const char 
                (!*all->session || !strcmp(name, all->session));
     if (same) {
         snprintf(all->session, sizeof all->session, "%s", name);
-        all->continues = tact_log_fact(log, "continued_in") != NULL;
+        all->does_session_continue = tact_log_fact(log, "continued_in") != NULL;
     }
     tact_log_close(log);
     return same;
@@ -179,7 +181,7 @@ static int recover_session_parts(const char *path, int json)
         more = next && !access(next, F_OK) && recover_log_part(&all, next, k);
         free(next);
     }
-    if (all.continues && !all.report.damage[0]) {
+    if (all.does_session_continue && !all.report.damage[0]) {
         snprintf(all.report.damage, sizeof all.report.damage,
                  "a file of the session that follows file %d is missing or damaged", all.files);
     }

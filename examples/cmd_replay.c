@@ -66,7 +66,7 @@ static const char help[] =
 
 static void print_replay_table(const char *path, const struct tact_replay_report *r)
 {
-    struct tact_histogram_summary compute = tact_histogram_summarise(&r->compute);
+    struct tact_histogram_summary compute_latency = tact_histogram_summarise(&r->compute);
     printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n", text_shown(path),
            (ull)r->ticks, (ull)r->values, (ull)r->differing);
     if (r->differing) {
@@ -84,8 +84,8 @@ static void print_replay_table(const char *path, const struct tact_replay_report
         printf("  %llu gaps of lost ticks, after which the state was taken from the log\n",
                (ull)r->resyncs);
     }
-    printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute.p50 * 1e-3,
-           (double)compute.p99 * 1e-3);
+    printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute_latency.p50 * 1e-3,
+           (double)compute_latency.p99 * 1e-3);
     if (r->playback_ticks) {
         printf("  onto the device: %llu of %llu ticks with the deadman held, zero in the others; "
                "%llu values limited\n",
@@ -96,7 +96,7 @@ static void print_replay_table(const char *path, const struct tact_replay_report
         (double)r->took_ns * 1e-9, (double)r->session_ns * 1e-9);
 }
 
-static int print_replay_json(const struct tact_replay_report *r, const char *slips)
+static int print_replay_json(const struct tact_replay_report *r, const char *slip_reasons_json)
 {
     json_t *first = json_null();
     if (r->differing) {
@@ -115,8 +115,8 @@ static int print_replay_json(const struct tact_replay_report *r, const char *sli
         "p50", (double)tact_histogram_quantile(&r->compute, 0.5) * 1e-3, "p99",
         (double)tact_histogram_quantile(&r->compute, 0.99) * 1e-3, "took_s",
         (double)r->took_ns * 1e-9, "session_s", (double)r->session_ns * 1e-9);
-    if (all && slips) {
-        json_object_set_new(all, "pairs", json_loads(slips, 0, NULL));
+    if (all && slip_reasons_json) {
+        json_object_set_new(all, "pairs", json_loads(slip_reasons_json, 0, NULL));
     }
     return text_print_json(all);
 }
@@ -146,15 +146,16 @@ static int choose_next_replay_tick(void *user, struct tact_scene_log *view,
 }
 
 static void add_replayed_tick(void *user, const struct tact_layout *layout,
-                              const struct tact_record *logged, const struct tact_record *replayed)
+                              const struct tact_record *logged_record,
+                              const struct tact_record *replayed_record)
 {
     struct replay *r = user;
     struct difference *d = &r->difference;
     if (r->recompute && (d->fields || !difference_create(layout, layout, d))) {
-        difference_compare_records(d, logged, replayed);
+        difference_compare_records(d, logged_record, replayed_record);
     }
     if (r->view) {
-        replay_view_add_tick(&r->replay_view, logged, replayed);
+        replay_view_add_tick(&r->replay_view, logged_record, replayed_record);
     }
 }
 
@@ -226,26 +227,26 @@ static int replay_log(struct replay *r, const char *path)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option longs[] = {{"verify", no_argument, NULL, 'v'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"to", required_argument, NULL, 't'},
-                                          {"recompute", required_argument, NULL, 'r'},
-                                          {"each", no_argument, NULL, 'e'},
-                                          {"realtime", no_argument, NULL, 'R'},
-                                          {"onto", required_argument, NULL, 'o'},
-                                          {"scene", required_argument, NULL, 's'},
-                                          {"view", optional_argument, NULL, 'V'},
-                                          {"no-browser", no_argument, NULL, 'B'},
-                                          {"allow-origin", required_argument, NULL, 'O'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"verify", no_argument, NULL, 'v'},
+                                                 {"from", required_argument, NULL, 'f'},
+                                                 {"to", required_argument, NULL, 't'},
+                                                 {"recompute", required_argument, NULL, 'r'},
+                                                 {"each", no_argument, NULL, 'e'},
+                                                 {"realtime", no_argument, NULL, 'R'},
+                                                 {"onto", required_argument, NULL, 'o'},
+                                                 {"scene", required_argument, NULL, 's'},
+                                                 {"view", optional_argument, NULL, 'V'},
+                                                 {"no-browser", no_argument, NULL, 'B'},
+                                                 {"allow-origin", required_argument, NULL, 'O'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"quiet", no_argument, NULL, 'q'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     struct replay r = {.name = argv[0],
                        .options = tact_replay_options_default(),
-                       .replay_view = {.opens_browser = 1, .stop = command_stop_flag()}};
+                       .replay_view = {.must_open_browser = 1, .stop = command_stop_flag()}};
     int c, code = 0;
-    while (!code && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
+    while (!code && (c = getopt_long(argc, argv, "hq", long_options, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
@@ -258,7 +259,7 @@ int cmd_replay(int argc, char **argv)
         code = c == 'V' ? set_view_port(&r, optarg) : code;
         code =
             c == 'O' ? parse_allowed_origin(r.name, optarg, &r.replay_view.allowed_origin) : code;
-        r.replay_view.opens_browser &= c != 'B';
+        r.replay_view.must_open_browser &= c != 'B';
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';
         r.json |= c == 'j';

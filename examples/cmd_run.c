@@ -101,25 +101,25 @@ static int run_session_in_viewer(const struct run *run, const struct tact_scene 
                                  struct tact_session_report *report)
 {
     struct tact_error err = {.line = 0};
-    int real = run->options.clock == TACT_LOOP_REAL;
+    int is_real_time = run->options.clock == TACT_LOOP_REAL;
     if (!run->view) {
         return tact_session_run(session, report);
     }
-    int rc = stream_open_server(stream, session, scene, real ? "real time" : "simulation",
+    int rc = stream_open_server(stream, session, scene, is_real_time ? "real time" : "simulation",
                                 run->options.stop, &run->pages, &err);
     if (rc) {
         command_error(&err);
         return rc;
     }
-    return real ? tact_session_run(session, report)
-                : stream_run_session(stream, run->options.ticks, report);
+    return is_real_time ? tact_session_run(session, report)
+                        : stream_run_session(stream, run->options.ticks, report);
 }
 
-/* An error in the scene, at the place where the user has it. EXIT_USAGE. */
+/* Reports an error in the scene, at the place where the user wrote it. Returns EXIT_USAGE. */
 static int report_scene_error(const struct run *run, struct tact_error *err)
 {
-    if (run->place) {
-        run->place(run->place_error_user, err);
+    if (run->relocate_error) {
+        run->relocate_error(run->relocate_error_user, err);
     }
     return command_error(err);
 }
@@ -136,7 +136,8 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     run->options.source_user = run;
     run->pages.source = "host";
     if (strcmp(scene->moments.source, "host")) {
-        tact_opencl_prepare(NULL); /* before devices start threads; failures show later */
+        tact_opencl_prepare(NULL); /* before devices start threads; a failure is reported when the
+                                      moment source is opened */
     }
     int made = tact_session_create(scene, &run->options, &session, &err);
     if (made) {
@@ -188,7 +189,7 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     run->live_status =
         (struct live){.real = run->options.clock == TACT_LOOP_REAL, .period = scene->period};
     run->options.watch_user = &run->live_status;
-    run->pages.opens_browser = !run->must_not_open_browser;
+    run->pages.must_open_browser = !run->must_not_open_browser;
     run->pages.address_stream = stderr;
     command_install_stop_signals();
     if (!override_scene_values(run, scene)) {

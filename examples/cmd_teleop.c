@@ -48,7 +48,7 @@ static const char help[] =
     "  tact teleop examples/teleop.yaml --site local\n";
 
 struct options {
-    const char *site;
+    const char *site_name;
     int check, print;
     double seconds, wait;
 };
@@ -86,15 +86,15 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
     int kept = 1, rc = EXIT_GOOD;
     for (int i = 1; !rc && i < *argc; i++) {
         const char *word = argv[i], *next = i + 1 < *argc ? argv[i + 1] : NULL, *value = NULL;
-        const int site = is_option_with_value(word, next, "--site", &value);
+        const int is_site_option = is_option_with_value(word, next, "--site", &value);
         const int seconds = is_option_with_value(word, next, "--seconds", &value);
         const int has_argument =
-            site || seconds || is_option_with_value(word, next, "--wait", &value);
+            is_site_option || seconds || is_option_with_value(word, next, "--wait", &value);
         if (has_argument && !value) {
             return command_usage(argv[0], "%s: expected a value", word);
         }
-        if (site) {
-            o->site = value;
+        if (is_site_option) {
+            o->site_name = value;
         } else if (seconds) {
             rc = parse_duration_option(argv[0], "--seconds", value, 0.1, 600.0, &o->seconds);
         } else if (has_argument) {
@@ -127,7 +127,8 @@ static int check_link(const char *command, const struct link_options *options,
     return code ? code : link->has_unstable_tie ? EXIT_NOT_SUPPORTED : EXIT_GOOD;
 }
 
-/* The log replaces neither the file nor the scene of either end. An exit code. */
+/* Checks that the log replaces neither the file of the teleoperation nor the scene of either end.
+ * Returns an exit code. */
 static int check_record(const struct run *run, const struct teleop *teleop)
 {
     char *local = teleop_path(run->scene, teleop->local->scene, 0);
@@ -142,60 +143,62 @@ static int check_record(const struct run *run, const struct teleop *teleop)
 }
 
 /* Callback that moves an error in the generated scene to the line where the user wrote it. */
-struct scene_placing {
+struct generated_scene {
     const struct teleop *teleop;
-    struct teleop_places places;
+    struct teleop_node_locations node_locations;
 };
 
 static void locate_error_in_teleop_file(void *user, struct tact_error *err)
 {
-    const struct scene_placing *p = user;
-    teleop_place(p->teleop, &p->places, err);
+    const struct generated_scene *p = user;
+    teleop_relocate_error(p->teleop, &p->node_locations, err);
 }
 
 /* Prints the scene, or measures the link. */
 static int print_scene_or_measure_link(const struct run *run, const struct options *o,
-                                       const struct scene_placing *scene_placing,
+                                       const struct generated_scene *generated_scene,
                                        struct link_scene *link)
 {
     struct link_options options = {
         .scene = run->scene, .seconds = o->seconds, .wait = o->wait, .json = run->json};
     struct tact_error err = {.line = 0}, unused;
-    struct teleop_places other_scene_path;
+    struct teleop_node_locations other_scene_locations;
     if (link_scene_read(&options, link, &err)) {
-        teleop_place(scene_placing->teleop, &scene_placing->places, &err);
+        teleop_relocate_error(generated_scene->teleop, &generated_scene->node_locations, &err);
         return command_error(&err);
     }
     if (o->print) {
         fputs(link->scene->text, stdout);
         return EXIT_GOOD;
     }
-    teleop_scene(scene_placing->teleop, strcmp(o->site, "local") != 0, &link->other,
-                 &other_scene_path, &unused); /* the other end's scene may not be on this machine */
-    teleop_places_free(&other_scene_path);
+    teleop_scene(generated_scene->teleop, strcmp(o->site_name, "local") != 0, &link->other,
+                 &other_scene_locations,
+                 &unused); /* the other end's scene may not be on this machine */
+    teleop_node_locations_free(&other_scene_locations);
     return check_link(run->name, &options, link);
 }
 
 static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
 {
     static struct link_scene link;
-    struct scene_placing scene_placing = {.teleop = teleop};
+    struct generated_scene generated_scene = {.teleop = teleop};
     struct tact_error err = {.line = 0};
     int code;
-    if (teleop_scene(teleop, !strcmp(o->site, "local"), &link.scene, &scene_placing.places, &err)) {
+    if (teleop_scene(teleop, !strcmp(o->site_name, "local"), &link.scene,
+                     &generated_scene.node_locations, &err)) {
         code = command_error(&err);
     } else if (o->check || o->print) {
-        code = print_scene_or_measure_link(run, o, &scene_placing, &link);
+        code = print_scene_or_measure_link(run, o, &generated_scene, &link);
         tact_scene_free(link.other);
         tact_scene_free(link.scene);
     } else if ((code = check_record(run, teleop)) != EXIT_GOOD) {
         tact_scene_free(link.scene);
     } else {
-        run->place = locate_error_in_teleop_file;
-        run->place_error_user = &scene_placing;
+        run->relocate_error = locate_error_in_teleop_file;
+        run->relocate_error_user = &generated_scene;
         code = run_loaded_scene(run, link.scene);
     }
-    teleop_places_free(&scene_placing.places);
+    teleop_node_locations_free(&generated_scene.node_locations);
     return code;
 }
 
@@ -217,7 +220,7 @@ int cmd_teleop(int argc, char **argv)
     if (code) {
         return code;
     }
-    if (!o.site || (strcmp(o.site, "local") != 0 && strcmp(o.site, "remote") != 0)) {
+    if (!o.site_name || (strcmp(o.site_name, "local") != 0 && strcmp(o.site_name, "remote") != 0)) {
         return command_usage(argv[0], "expected --site local or --site remote");
     }
     if (o.check && o.print) {

@@ -44,7 +44,7 @@ static int is_log(const char *path)
     return whole && !memcmp(head, magic, sizeof head);
 }
 
-/* A scene: tact sim SCENE --view, whose messages name this command. */
+/* Simulates a scene as `tact sim SCENE --view` does, with messages that name this command. */
 static int view_scene(const char *command, const struct player_options *o, const char *plugins)
 {
     char page[32] = "--view";
@@ -53,7 +53,7 @@ static int view_scene(const char *command, const struct player_options *o, const
     }
     char *argv[12] = {(char *)command, (char *)o->path, page};
     int argc = 3;
-    if (!o->opens_browser) {
+    if (!o->must_open_browser) {
         argv[argc++] = "--no-browser";
     }
     if (o->allowed_origin) {
@@ -73,19 +73,19 @@ static int view_scene(const char *command, const struct player_options *o, const
 
 int cmd_view(int argc, char **argv)
 {
-    static const struct option longs[] = {{"time", required_argument, NULL, 't'},
-                                          {"paused", no_argument, NULL, 'p'},
-                                          {"port", required_argument, NULL, 'n'},
-                                          {"no-browser", no_argument, NULL, 'b'},
-                                          {"allow-origin", required_argument, NULL, 'O'},
-                                          {"plugins", required_argument, NULL, 'g'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct player_options o = {.opens_browser = 1, .stop = command_stop_flag()};
+    static const struct option long_options[] = {{"time", required_argument, NULL, 't'},
+                                                 {"paused", no_argument, NULL, 'p'},
+                                                 {"port", required_argument, NULL, 'n'},
+                                                 {"no-browser", no_argument, NULL, 'b'},
+                                                 {"allow-origin", required_argument, NULL, 'O'},
+                                                 {"plugins", required_argument, NULL, 'g'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    struct player_options o = {.must_open_browser = 1, .stop = command_stop_flag()};
     struct tact_error err = {.line = 0};
     const char *plugins = NULL;
     int c;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         int good = 1;
         if (c == 'h') {
             fputs(help, stdout);
@@ -102,7 +102,7 @@ int cmd_view(int argc, char **argv)
         } else if (c == 'g') {
             plugins = optarg;
         } else if (c == 'b') {
-            o.opens_browser = 0;
+            o.must_open_browser = 0;
         } else {
             return EXIT_USAGE;
         }

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include "devices/attached/attached.h"
 
-/* devices_json.c: all of the survey as one JSON object on stdout; or another one, which is then
- * freed. Not 0 where that fails. A name of a device's own need not be UTF-8: it is made so. */
+/* devices_json.c: print the survey, or another JSON object, which is then freed, on stdout. Return
+ * nonzero on failure. Names from devices are made valid UTF-8. */
 int devices_json(const struct tact_attached *attached);
 int devices_print_json(json_t *all);
 json_t *devices_text(const char *value);
@@ -17,10 +17,10 @@ struct devices_target {
     const struct tact_attached_board *board;
 };
 
-enum devices_force_output { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
+enum devices_force_consent { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
 
-/* devices_show_live_values.c: the input device of that path or name, or the only one of which the
- * name has this part, else NULL; *match_count: how many there are. */
+/* devices_test.c: the input device of that path or name, or the only one whose name contains the
+ * text, else NULL; *match_count: number of devices that match. */
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
                                                      const char *name, int *match_count);
 /* Finds the device by its name, a substring of it, or its path, and reports if there is none.
@@ -35,9 +35,9 @@ int devices_show_live_values(const struct devices_target *target, double seconds
  * cannot be opened. */
 int devices_report_no_access(const struct tact_attached_access *access);
 
-/* devices_force_output.c: plays a gentle force on the output of that name (NULL: the strongest
+/* devices_force.c: plays a gentle force on the output of that name (NULL: the strongest
  * kind; none for a board), after a question. Returns the exit code. */
-int devices_force_output(const struct devices_target *target, enum devices_force_output force,
+int devices_force_output(const struct devices_target *target, enum devices_force_consent force,
                          const char *output, json_t *report);
 
 #endif

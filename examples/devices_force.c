@@ -13,8 +13,9 @@
 #include "rt/clock.h"
 #include "rt/safety.h"
 
-static const double period = 0.01;            /* [s] */
-static const double length = 1.5, fade = 0.3; /* [s] of the force, and of its rise and fall */
+static const double period = 0.01; /* [s] */
+static const double length = 1.5,
+                    fade = 0.3; /* [s] duration of the force, and of its rise and fall */
 static const double share = 0.2,
                     volts = 0.5; /* peak of the force: fraction of the maximum, or [V] */
 
@@ -54,7 +55,7 @@ static int choose_force_output(struct push *push, const char *output)
 }
 
 /* Asks the user. Without a terminal no force is played. */
-static int has_user_agreed(const struct push *push, enum devices_force_output force)
+static int has_user_agreed(const struct push *push, enum devices_force_consent force)
 {
     char line[16] = "";
     if (force == DEVICES_FORCE_YES) {
@@ -189,7 +190,7 @@ static void print_force_test(const struct push *push, double seconds, const char
     }
 }
 
-int devices_force_output(const struct devices_target *target, enum devices_force_output force,
+int devices_force_output(const struct devices_target *target, enum devices_force_consent force,
                          const char *output, json_t *report)
 {
     struct push push = {.target = target};

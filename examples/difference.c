@@ -66,27 +66,27 @@ void difference_release_fields(struct difference *d)
     d->fields = NULL;
 }
 
-static void count_value_difference(struct difference *d, uint32_t field, uint32_t element,
+static void count_value_difference(struct difference *d, uint32_t field, uint32_t element_index,
                                    uint64_t tick, double a, double b)
 {
     struct difference_field *f = &d->fields[field];
     double size = fabs(a - b);
     size = isnan(size) ? INFINITY : size;
-    if (!d->differing++) {
+    if (!d->differing_value_count++) {
         d->first_tick = tick;
         d->first_field = field;
-        d->first_element = element;
+        d->first_element = element_index;
         d->first_values[0] = a;
         d->first_values[1] = b;
     }
-    if (!f->differing++) {
+    if (!f->differing_value_count++) {
         f->first_differing_tick = tick;
         f->max_difference = -1.0;
     }
     if (size > f->max_difference) {
         f->max_difference = size;
         f->max_difference_tick = tick;
-        f->max_difference_element = element;
+        f->max_difference_element = element_index;
         f->max_difference_values[0] = a;
         f->max_difference_values[1] = b;
     }

@@ -15,7 +15,7 @@ struct difference_field {
         count; /* offset in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
     double absent_value; /* value of all elements where a record does not list the field's pair */
     uint32_t stamp;      /* element that is a measured time and not compared; UINT32_MAX: none */
-    uint64_t differing;  /* number of values that are not equal bit for bit */
+    uint64_t differing_value_count; /* number of values that are not equal bit for bit */
     uint64_t first_differing_tick;
     double max_difference; /* largest |A - B|; infinity if one is not a number */
     uint64_t max_difference_tick;
@@ -28,10 +28,12 @@ struct difference {
     /* compared fields: those that both logs have, and of pairs that one has */
     struct difference_field *fields;
     uint32_t field_count;
-    uint32_t unmatched_field_count;    /* fields that only one has, or of another length */
-    uint64_t ticks;                    /* compared */
+    uint32_t unmatched_field_count; /* number of fields that only one log has, or that have another
+                                       length in each */
+    uint64_t ticks;                 /* compared */
     uint64_t unmatched_tick_counts[2]; /* ticks that only A or only B has */
-    uint64_t values, differing;        /* number of compared values, and of those that differ */
+    uint64_t values,
+        differing_value_count; /* number of compared values, and of those that differ */
     /* the first difference: where it is, and the values of A and B */
     uint64_t first_tick;
     uint32_t first_field, first_element;
@@ -51,7 +53,8 @@ void difference_release_fields(struct difference *d);
 void difference_compare_records(struct difference *d, const struct tact_record *a,
                                 const struct tact_record *b);
 
-/* difference_print.c: for people, what A and B are called; and for machines, 0 or -1. */
+/* difference_print.c: print the differences as text, with the names of A and B, and as JSON, which
+ * returns 0 or -1. */
 void difference_print_table(const struct difference *d, const char *a, const char *b);
 int difference_print_json(const struct difference *d);
 

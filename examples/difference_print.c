@@ -17,7 +17,7 @@ static double root_mean_square(const struct difference *d, const struct differen
 void difference_print_table(const struct difference *d, const char *a, const char *b)
 {
     printf("%llu ticks, %llu values compared: %llu differ\n", (ull)d->ticks, (ull)d->values,
-           (ull)d->differing);
+           (ull)d->differing_value_count);
     if (d->unmatched_tick_counts[0] || d->unmatched_tick_counts[1]) {
         printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->unmatched_tick_counts[0],
                b, (ull)d->unmatched_tick_counts[1]);
@@ -26,7 +26,7 @@ void difference_print_table(const struct difference *d, const char *a, const cha
         printf("  %u fields are absent from the other log or have another length there\n",
                d->unmatched_field_count);
     }
-    if (!d->differing) {
+    if (!d->differing_value_count) {
         return;
     }
     printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
@@ -36,9 +36,9 @@ void difference_print_table(const struct difference *d, const char *a, const cha
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
-        if (f->differing) {
+        if (f->differing_value_count) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
-                   text_shown(f->name), (ull)f->differing, (ull)f->first_differing_tick,
+                   text_shown(f->name), (ull)f->differing_value_count, (ull)f->first_differing_tick,
                    f->max_difference, root_mean_square(d, f, 0), (ull)f->max_difference_tick,
                    f->max_difference_element, f->max_difference_values[0],
                    f->max_difference_values[1]);
@@ -57,12 +57,12 @@ int difference_print_json(const struct difference *d)
     json_t *fields = json_object(), *first = json_null();
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
-        if (f->differing) {
+        if (f->differing_value_count) {
             json_object_set_new(fields, f->name,
                                 json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
-                                          "differing", (json_int_t)f->differing, "first_tick",
-                                          (json_int_t)f->first_differing_tick, "largest",
-                                          json_number(f->max_difference), "tick",
+                                          "differing", (json_int_t)f->differing_value_count,
+                                          "first_tick", (json_int_t)f->first_differing_tick,
+                                          "largest", json_number(f->max_difference), "tick",
                                           (json_int_t)f->max_difference_tick, "element",
                                           (json_int_t)f->max_difference_element, "a",
                                           json_number(f->max_difference_values[0]), "b",
@@ -71,7 +71,7 @@ int difference_print_json(const struct difference *d)
                                           json_number(root_mean_square(d, f, 1))));
         }
     }
-    if (d->differing) {
+    if (d->differing_value_count) {
         first =
             json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
                       d->fields[d->first_field].name, "element", (json_int_t)d->first_element, "a",
@@ -79,7 +79,7 @@ int difference_print_json(const struct difference *d)
     }
     json_t *all = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks, "values",
-        (json_int_t)d->values, "differing", (json_int_t)d->differing, "only_a",
+        (json_int_t)d->values, "differing", (json_int_t)d->differing_value_count, "only_a",
         (json_int_t)d->unmatched_tick_counts[0], "only_b", (json_int_t)d->unmatched_tick_counts[1],
         "fields_unmatched", (json_int_t)d->unmatched_field_count, "first", first, "fields", fields);
     return text_print_json(all);

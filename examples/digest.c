@@ -65,10 +65,10 @@ static int compute_digest_of_results(struct tact_log *log, char out[INFO_DIGEST_
                                      struct tact_error *err)
 {
     struct tact_messages messages = {command_message, NULL};
-    struct tact_scene_log view;
-    int rc = tact_scene_log_open(log, messages, &view, err);
-    rc = rc ? rc : info_compute_results_digest(log, &view, out);
-    tact_scene_log_close(&view);
+    struct tact_scene_log scene_log;
+    int rc = tact_scene_log_open(log, messages, &scene_log, err);
+    rc = rc ? rc : info_compute_results_digest(log, &scene_log, out);
+    tact_scene_log_close(&scene_log);
     return rc;
 }
 

@@ -11,10 +11,10 @@
 #include "command.h"
 #include "text.h"
 
-int text_ends_with(const char *text, const char *ending)
+int text_ends_with(const char *text, const char *suffix)
 {
-    size_t n = strlen(text), m = strlen(ending);
-    return n > m && !strcmp(text + n - m, ending);
+    size_t n = strlen(text), m = strlen(suffix);
+    return n > m && !strcmp(text + n - m, suffix);
 }
 
 void drawing_print_quoted(FILE *to, const char *prefix, const char *text)
@@ -32,8 +32,8 @@ void drawing_print_quoted(FILE *to, const char *prefix, const char *text)
  * so that it opens no file and a failed write is detected. */
 int drawing_open(struct drawing *d, const char *command, const char *out, int force)
 {
-    int script = text_ends_with(out, ".gp");
-    d->terminal = script                        ? NULL
+    int is_script_output = text_ends_with(out, ".gp");
+    d->terminal = is_script_output              ? NULL
                   : text_ends_with(out, ".svg") ? "svg"
                   : text_ends_with(out, ".pdf") ? "pdfcairo"
                                                 : "pngcairo";
@@ -41,8 +41,8 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
     if (code) {
         return code;
     }
-    int fd = script ? -1 : memfd_create("script", MFD_CLOEXEC);
-    d->to = script ? d->out.to : (fd >= 0 ? fdopen(fd, "w+") : NULL);
+    int fd = is_script_output ? -1 : memfd_create("script", MFD_CLOEXEC);
+    d->to = is_script_output ? d->out.to : (fd >= 0 ? fdopen(fd, "w+") : NULL);
     if (!d->to) {
         fprintf(stderr, "%s: %s: %s\n", command, text_shown(out), strerror(errno));
         return output_close(&d->out, EXIT_BAD, 0);
@@ -51,11 +51,11 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
 }
 
 /* Starts gnuplot with pipes for the script, the picture and its messages. Returns 0 or an errno. */
-static int start_gnuplot(int script, int picture_fd, int message, pid_t *child)
+static int start_gnuplot(int script_fd, int picture_fd, int message_fd, pid_t *child)
 {
     extern char **environ;
     /* option -d: gnuplot ignores the user's settings */
-    char *const words[] = {"gnuplot", "-d", "-", NULL};
+    char *const gnuplot_arguments[] = {"gnuplot", "-d", "-", NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t usual;
@@ -66,10 +66,10 @@ static int start_gnuplot(int script, int picture_fd, int message, pid_t *child)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    posix_spawn_file_actions_adddup2(&files, script, 0);
+    posix_spawn_file_actions_adddup2(&files, script_fd, 0);
     posix_spawn_file_actions_adddup2(&files, picture_fd, 1);
-    posix_spawn_file_actions_adddup2(&files, message, 2);
-    int rc = posix_spawnp(child, "gnuplot", &files, &attributes, words, environ);
+    posix_spawn_file_actions_adddup2(&files, message_fd, 2);
+    int rc = posix_spawnp(child, "gnuplot", &files, &attributes, gnuplot_arguments, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return rc;

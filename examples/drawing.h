@@ -23,6 +23,6 @@ int drawing_close(struct drawing *d);
 void drawing_print_quoted(FILE *to, const char *prefix, const char *text);
 
 /* 1 if text has this ending. */
-int text_ends_with(const char *text, const char *ending);
+int text_ends_with(const char *text, const char *suffix);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Names of the columns, by the scene in the log. */
 struct export_names {
-    struct tact_scene_log view;
+    struct tact_scene_log scene_log;
     /* name of each double of a record: link, channel, output; NULL: by number */
     const char **element;
     uint32_t count;

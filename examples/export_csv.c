@@ -58,7 +58,7 @@ int export_csv(struct tact_log *log, const struct export_names *names, struct ou
         }
         fputs("\n", to);
         if (ferror(to)) {
-            rc = 0; /* output_close() reports why */
+            rc = 0; /* output_close() reports the reason of a failed write */
         }
     }
     free(r);

@@ -69,7 +69,7 @@ static void write_message_base64(struct base64 *b, int text, const void *data, s
 static double compute_ticks_per_frame(const struct playback *p)
 {
     const double ticks = (double)tact_log_state(p->log)->ticks;
-    double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
+    double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->scene_log.scene->period);
     step = step < 1.0 ? 1.0 : step;
     return ticks / step > MAX_EXPORTED_FRAMES ? ticks / MAX_EXPORTED_FRAMES : step;
 }
@@ -79,13 +79,13 @@ static double compute_ticks_per_frame(const struct playback *p)
 static uint32_t count_exported_fields(const struct playback *p, size_t *values)
 {
     const struct tact_layout *layout = tact_log_layout(p->log);
-    const double frames = (double)tact_log_state(p->log)->ticks / compute_ticks_per_frame(p);
+    const double frame_count = (double)tact_log_state(p->log)->ticks / compute_ticks_per_frame(p);
     uint32_t count = 0;
     *values = 0;
     for (; count < layout->field_count; count++) {
         const size_t end = (size_t)layout->fields[count].offset + layout->fields[count].count;
-        const size_t bytes = sizeof(struct wire_values) + sizeof(float) * end;
-        if (end > WIRE_MAX_HELLO_VALUES || frames * (double)bytes > MAX_EXPORTED_VALUE_BYTES) {
+        const size_t bytes = sizeof(struct wire_record_values) + sizeof(float) * end;
+        if (end > WIRE_MAX_HELLO_VALUES || frame_count * (double)bytes > MAX_EXPORTED_VALUE_BYTES) {
             break;
         }
         *values = end;
@@ -119,14 +119,14 @@ static void report_omitted_fields(const struct playback *p, const struct output 
 
 static int write_frames_base64(struct playback *p, struct base64 *b)
 {
-    struct tact_world *world = tact_session_world(p->view.session);
+    struct tact_world *world = tact_session_world(p->scene_log.session);
     uint64_t ticks = tact_log_state(p->log)->ticks;
     const double step = compute_ticks_per_frame(p);
     size_t values;
     count_exported_fields(p, &values);
-    unsigned char *frame =
-        malloc(wire_max_frame_bytes(world, p->view.device_count) + wire_values_bytes(values));
-    struct wire_sample *sample = malloc(wire_sample_bytes(world, p->view.device_count));
+    unsigned char *frame = malloc(wire_max_frame_bytes(world, p->scene_log.device_count) +
+                                  wire_record_values_bytes(values));
+    struct wire_sample *sample = malloc(wire_sample_bytes(world, p->scene_log.device_count));
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
         uint64_t target = (uint64_t)at;
@@ -134,8 +134,8 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
         if (!rc) {
             playback_fill_sample(p, 0, sample);
             size_t bytes = wire_write_frame(sample, world, frame);
-            bytes += values ? wire_write_values(p->now->tick, p->now->values, NULL, values,
-                                                frame + bytes)
+            bytes += values ? wire_write_record_values(p->now->tick, p->now->values, NULL, values,
+                                                       frame + bytes)
                             : 0;
             write_message_base64(b, 0, frame, bytes);
         }
@@ -210,20 +210,20 @@ int export_html(struct tact_log *log, const struct export_names *names, struct o
                 struct tact_error *err)
 {
     const struct page_file *index = page_file("/index.html");
-    struct playback play;
+    struct playback log_playback;
     char *page = calloc(1, index->size + 1);
     (void)names;
-    int rc = playback_open(&play, log, err);
+    int rc = playback_open(&log_playback, log, err);
     rc = rc || page ? rc : tact_error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
     if (!rc && page) {
         memcpy(page, index->data, index->size);
-        rc = write_page_inline(&play, page, out->to);
+        rc = write_page_inline(&log_playback, page, out->to);
         rc = rc ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
     }
     if (!rc) {
-        report_omitted_fields(&play, out);
+        report_omitted_fields(&log_playback, out);
     }
-    playback_close(&play);
+    playback_close(&log_playback);
     free(page);
     return rc;
 }

@@ -17,8 +17,8 @@ static void set_element_name(struct export_names *n, uint32_t offset, const char
 
 static void name_joints(struct export_names *n)
 {
-    for (int i = 0; i < n->view.joint_count; i++) {
-        const struct tact_scene_log_joint *j = &n->view.joints[i];
+    for (int i = 0; i < n->scene_log.joint_count; i++) {
+        const struct tact_scene_log_joint *j = &n->scene_log.joints[i];
         const char *link = strchr(j->name, '.');
         const uint32_t at[] = {j->position, j->velocity, j->target,
                                j->torque,   j->reaction, j->stop};
@@ -30,22 +30,22 @@ static void name_joints(struct export_names *n)
 
 static void name_channels(struct export_names *n)
 {
-    for (int i = 0; i < n->view.device_count; i++) {
-        const struct tact_device_info *device = &n->view.devices[i];
-        uint32_t at = n->view.device_inputs[i];
+    for (int i = 0; i < n->scene_log.device_count; i++) {
+        const struct tact_device_info *device = &n->scene_log.devices[i];
+        uint32_t at = n->scene_log.device_inputs[i];
         set_element_name(n, at, "state");
         set_element_name(n, at + 1, "stamp_ns");
         for (int k = 0; k < device->input_count; k++) {
             set_element_name(n, at + 2 + (uint32_t)k, device->input[k].name);
         }
     }
-    for (uint32_t k = 0; k < n->view.scene->outputs_count; k++) {
-        set_element_name(n, n->view.wanted + k, n->view.scene->outputs[k].to);
-        set_element_name(n, n->view.sent + k, n->view.scene->outputs[k].to);
+    for (uint32_t k = 0; k < n->scene_log.scene->outputs_count; k++) {
+        set_element_name(n, n->scene_log.wanted + k, n->scene_log.scene->outputs[k].to);
+        set_element_name(n, n->scene_log.sent + k, n->scene_log.scene->outputs[k].to);
     }
 }
 
-/* A field has names where all its elements have, and no two the same. */
+/* Whether all elements of a field have names, no two of which are the same. */
 static int are_element_names_distinct(const struct export_names *n, const struct tact_field *f)
 {
     for (uint32_t k = 0; k < f->count; k++) {
@@ -78,7 +78,7 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
         tact_message(messages, TACT_MESSAGE_WARNING, "the log states no period: its times are NaN");
         n->period = NAN;
     }
-    if (tact_scene_log_open(log, messages, &n->view, &err)) {
+    if (tact_scene_log_open(log, messages, &n->scene_log, &err)) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: joints and channels are numbered, not named", err.text);
         return 0;
@@ -96,6 +96,6 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
 
 void export_names_close(struct export_names *n)
 {
-    tact_scene_log_close(&n->view);
+    tact_scene_log_close(&n->scene_log);
     free(n->element);
 }

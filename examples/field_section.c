@@ -12,7 +12,7 @@
 
 enum { SAMPLES = 240, LINES = 12 }; /* samples along the longer side; number of contour lines */
 
-/* The two axes of the plane. */
+/* Indices of the two coordinate axes in the plane of the section. */
 static int first_plane_axis(const struct section *s)
 {
     return s->axis == 0 ? 1 : 0;
@@ -23,7 +23,8 @@ static int second_plane_axis(const struct section *s)
     return s->axis == 2 ? 1 : 2;
 }
 
-/* Where the edge from p to q, on two sides of the plane, crosses it. */
+/* Writes the point at which the edge from p to q, whose ends are on two sides of the plane, crosses
+ * it. */
 static void write_triangle_crossing(const struct section *s, const double *p, const double *q,
                                     FILE *to)
 {

@@ -9,13 +9,13 @@ struct section {
     const struct tact_mesh *mesh;
     const struct tact_pressure_field *field;
     double slope;   /* slope of the pressure over the extent [Pa/m] */
-    int axis;       /* across which it cuts: 0 x, 1 y, 2 z */
+    int axis;       /* axis normal to the section: 0 x, 1 y, 2 z */
     double at;      /* where [m] */
     double deepest; /* largest extent [m] */
 };
 
-/* Draws it into a file as drawing.h does: lines of equal extent, and the surface of the mesh.
- * EXIT_GOOD, or another code after a message. */
+/* Draws the section into a file as drawing.h does: lines of equal extent, and the surface of the
+ * mesh. EXIT_GOOD, or another code after a message. */
 int field_section_draw(const struct section *s, const char *command, const char *out, int force);
 
 #endif

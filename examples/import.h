@@ -32,7 +32,7 @@ struct import_group {
     uint64_t longest;              /* longest run of rows that equal the row before */
 };
 
-struct import_map; /* the mapping as it was written */
+struct import_map; /* text of the mapping's file */
 
 struct import {
     const char *csv_path, *map_path;
@@ -68,12 +68,12 @@ void import_free(struct import *i);
 const char *import_session_name(const struct import *i);
 const char *import_scene(const struct import *i);
 const char *get_import_time_unit(const struct import *i, double *factor);
-/* "s" where the map has no time_unit. */
+/* Name of the unit of time, "s" where the mapping has no time_unit. */
 const char *get_import_time_unit_name(const struct import *i);
 double get_import_rate(const struct import *i);
 bool import_must_interpolate_repeats(const struct import *i);
 
-/* import_rows.c: reads the file and sets the other members. */
+/* import_rows.c: reads the CSV file and sets the members that import_read_map() does not set. */
 int import_read_rows(struct import *i, struct tact_error *err);
 
 /* The values at a time since the first row [s], by linear interpolation; *row is the result of the
@@ -99,7 +99,7 @@ int import_mesh(const char *command, const struct hand_import *h);
  * surfaces of an OBJ file. */
 bool is_step_file(const char *path);
 int import_step(const char *command, const struct hand_import *h);
-/* Writes the YAML. Returns the exit code, after a message. */
+/* Writes the hand as the YAML of a scene. Returns the exit code, after a message. */
 int import_hand(const char *command, const struct hand_import *h);
 
 #endif

@@ -158,7 +158,7 @@ static const struct unit *find_unit(const struct import *i, const char *word, co
     return NULL;
 }
 
-static int add_imported_channel(struct import *i, const char *name, const char *suffix,
+static int add_imported_channel(struct import *i, const char *name, const char *name_suffix,
                                 const char *word, const char *unit, double factor,
                                 struct tact_error *err)
 {
@@ -167,7 +167,7 @@ static int add_imported_channel(struct import *i, const char *name, const char *
         return tact_error_set(err, -EINVAL, "more than %d channels", TACT_DEVICE_CHANNELS);
     }
     struct import_channel *c = &i->channel[i->channel_count];
-    snprintf(c->name, sizeof c->name, "%s%s", name, suffix);
+    snprintf(c->name, sizeof c->name, "%s%s", name, name_suffix);
     snprintf(c->unit, sizeof c->unit, "%s", unit);
     for (int k = 0; k < i->channel_count; k++) {
         if (!strcmp(i->channel[k].name, c->name)) {
@@ -192,7 +192,8 @@ static void start_column_group(struct import *i, const char *name)
     g->quaternion_channel = -1;
 }
 
-/* Offset of the next channel in a record: the first device starts with its state and stamp. */
+/* Offset in a record of the next channel that is added, after state and stamp of the first device.
+ */
 static uint32_t next_channel_offset(const struct import *i)
 {
     return (uint32_t)i->channel_count + 2;
@@ -201,11 +202,13 @@ static uint32_t next_channel_offset(const struct import *i)
 static int add_imported_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
 {
     const struct unit *unit = find_unit(i, j->unit ? j->unit : "rad", NULL, err);
-    int slides = unit && !strcmp(unit->si, "m");
-    const char *of = slides ? "N" : "N m";
-    const struct unit *effort =
-        unit ? find_unit(i, j->effort_unit ? j->effort_unit : of, of, err) : NULL;
-    if (!effort) {
+    int is_sliding_joint = unit && !strcmp(unit->si, "m");
+    const char *default_effort_unit = is_sliding_joint ? "N" : "N m";
+    const struct unit *effort_unit =
+        unit ? find_unit(i, j->effort_unit ? j->effort_unit : default_effort_unit,
+                         default_effort_unit, err)
+             : NULL;
+    if (!effort_unit) {
         return -EINVAL;
     }
     struct tact_recorder_joint *out = &i->joint[i->joint_count];
@@ -216,13 +219,13 @@ static int add_imported_joint(struct import *i, const struct map_joint *j, struc
         add_imported_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
     if (!rc && j->velocity) {
         out->velocity = next_channel_offset(i);
-        rc = add_imported_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s",
-                                  unit->factor, err);
+        rc = add_imported_channel(i, j->name, "_velocity", j->velocity,
+                                  is_sliding_joint ? "m/s" : "rad/s", unit->factor, err);
     }
     if (!rc && j->effort) {
         out->effort = next_channel_offset(i);
-        rc =
-            add_imported_channel(i, j->name, "_effort", j->effort, effort->si, effort->factor, err);
+        rc = add_imported_channel(i, j->name, "_effort", j->effort, effort_unit->si,
+                                  effort_unit->factor, err);
     }
     i->joint_count++;
     return rc;

@@ -12,7 +12,7 @@
 #include "output.h"
 #include "text.h"
 
-static bool has_type(const char *path, const char *const *types)
+static bool is_file_of_type(const char *path, const char *const *types)
 {
     const char *dot = strrchr(path, '.');
     for (int i = 0; dot && types[i]; i++) {
@@ -26,16 +26,16 @@ static bool has_type(const char *path, const char *const *types)
 bool is_mesh_file(const char *path)
 {
     static const char *const types[] = {".ply", ".glb", ".dae", NULL};
-    return has_type(path, types);
+    return is_file_of_type(path, types);
 }
 
 bool is_step_file(const char *path)
 {
     static const char *const types[] = {".step", ".stp", NULL};
-    return has_type(path, types);
+    return is_file_of_type(path, types);
 }
 
-static void print_soup(FILE *to, const struct tact_soup *soup)
+static void print_triangles_as_obj(FILE *to, const struct tact_soup *soup)
 {
     for (size_t i = 0; i < soup->vertex_count; i++) {
         const double *v = soup->vertices + 3 * i;
@@ -47,20 +47,20 @@ static void print_soup(FILE *to, const struct tact_soup *soup)
     }
 }
 
-static int write_soup(const struct tact_soup *soup, const char *command,
-                      const struct hand_import *h)
+static int write_triangles_to_obj_file(const struct tact_soup *soup, const char *command,
+                                       const struct hand_import *h)
 {
     struct output output;
     int code = output_open(&output, command, h->out, h->force);
     if (code) {
         return code;
     }
-    print_soup(output.to, soup);
+    print_triangles_as_obj(output.to, soup);
     return output_close(&output, EXIT_GOOD, 1);
 }
 
 /* Prints as which type of shape a scene can use the mesh. */
-static void report_soup(const struct tact_soup *soup, const struct hand_import *h)
+static void report_shape_type_of_mesh(const struct tact_soup *soup, const struct hand_import *h)
 {
     struct tact_mesh_defects d;
     double lower[3] = {0.0}, upper[3] = {0.0};
@@ -94,29 +94,29 @@ int import_mesh(const char *command, const struct hand_import *h)
     if (rc) {
         return command_error(&err);
     }
-    int code = write_soup(&soup, command, h);
+    int code = write_triangles_to_obj_file(&soup, command, h);
     if (code == EXIT_GOOD) {
-        report_soup(&soup, h);
+        report_shape_type_of_mesh(&soup, h);
     }
     tact_soup_free(&soup);
     return code;
 }
 
 /* Prints as which type of shape a scene can use the surfaces. */
-static void report_surfaces(const char *text, const struct tact_charts *charts,
-                            const struct hand_import *h)
+static void report_shape_type_of_surfaces(const char *text, const struct tact_charts *charts,
+                                          const struct hand_import *h)
 {
     struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
     struct tact_shape_mass mass;
-    int surfaces = 0;
+    int surface_count = 0;
     for (const char *at = text; (at = strstr(at, "\nsurf "));) {
-        surfaces++;
+        surface_count++;
         at++;
     }
     if (!h->quiet && !tact_shape_tessellate(&shape)) {
         tact_shape_mass(&shape, &mass);
         printf("%s: %d surfaces, a solid of %.6g m^3; `type: patches` takes it\n",
-               text_shown(h->out), surfaces, mass.volume);
+               text_shown(h->out), surface_count, mass.volume);
         tact_shape_release(&shape);
     }
 }
@@ -143,7 +143,7 @@ int import_step(const char *command, const struct hand_import *h)
         code = output_close(&output, EXIT_GOOD, 1);
     }
     if (code == EXIT_GOOD) {
-        report_surfaces(text, charts, h);
+        report_shape_type_of_surfaces(text, charts, h);
     }
     tact_charts_free(charts);
     free(text);

@@ -27,23 +27,23 @@ struct reader_exchange {
     const char *data;
     size_t size, sent;
     char *out; /* OBJ text */
-    size_t out_size, out_room;
+    size_t output_size, out_room;
     char message[MAX_READER_MESSAGE_BYTES];
     size_t message_size;
     int ends[3]; /* pipes to the reader's standard input, output and error; -1: closed */
 };
 
 /* Finds the reader program: beside this program, or where it is installed. */
-static void find_reader(const char *program, char path[PATH_MAX])
+static void find_reader(const char *program_name, char path[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
     path[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(path, '/');
     if (slash) {
-        snprintf(slash + 1, 16, "%s", program);
+        snprintf(slash + 1, 16, "%s", program_name);
     }
     if (!slash || access(path, X_OK)) {
-        snprintf(path, PATH_MAX, "%s/%s", TACT_READERS, program);
+        snprintf(path, PATH_MAX, "%s/%s", TACT_READERS, program_name);
     }
 }
 
@@ -110,7 +110,7 @@ static void send_pending_input(struct reader_exchange *x)
  */
 static int receive_available_output(struct reader_exchange *x)
 {
-    if (x->out_size == x->out_room) {
+    if (x->output_size == x->out_room) {
         const size_t grown_size = x->out_room ? 2 * x->out_room : 1 << 16;
         char *grown_buffer =
             grown_size <= MAX_READER_OUTPUT_BYTES ? realloc(x->out, grown_size + 1) : NULL;
@@ -120,8 +120,8 @@ static int receive_available_output(struct reader_exchange *x)
         x->out = grown_buffer;
         x->out_room = grown_size;
     }
-    const ssize_t n = read(x->ends[1], x->out + x->out_size, x->out_room - x->out_size);
-    x->out_size += n > 0 ? (size_t)n : 0;
+    const ssize_t n = read(x->ends[1], x->out + x->output_size, x->out_room - x->output_size);
+    x->output_size += n > 0 ? (size_t)n : 0;
     if (n == 0) {
         close_pipe_end(x, 1);
     }
@@ -253,9 +253,9 @@ int import_read_in_other_process(const char *path, const char *program, const ch
         return rc;
     }
     if (x.out) {
-        x.out[x.out_size] = '\0'; /* the buffer has room for this byte */
+        x.out[x.output_size] = '\0'; /* the buffer has room for this byte */
     }
     *text = x.out;
-    *text_size = x.out_size;
+    *text_size = x.output_size;
     return 0;
 }

@@ -6,8 +6,8 @@
 #include "devices/common/csv_internal.h"
 #include "import.h"
 
-#define MAX_TICKS 1e9 /* eleven days of 1 ms */
-#define GAP 1.5       /* factor of the usual time between rows, from which an interval is a gap */
+#define MAX_TICKS 1e9 /* ticks of 1 ms for eleven days */
+#define GAP 1.5       /* factor of the median time between rows, above which an interval is a gap */
 
 /* The file, the column of each channel, and its index among the columns that are read. */
 struct reading {

@@ -9,7 +9,7 @@
 struct info {
     const char *path;
     struct tact_log *log;
-    struct tact_scene_log view; /* empty where the log's scene cannot be read */
+    struct tact_scene_log scene_log; /* empty where the log's scene cannot be read */
     struct survey survey;
 };
 
@@ -24,7 +24,7 @@ int info_print_digests(char **paths, int count, int is_digest_of_results);
 /* results.c: the digest of the results of a log that was just opened. Returns 0 or a negative
  * errno. */
 #define INFO_DIGEST_BYTES 33 /* 128 bits as text */
-int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *view,
+int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *scene_log,
                                 char out[INFO_DIGEST_BYTES]);
 
 /* info_json.c: 0, or -1 where it cannot be written. */

@@ -74,7 +74,7 @@ static json_t *facts_json(const struct info *i)
     return list;
 }
 
-/* Why a pair slipped: ticks at each limit, least margins. */
+/* Statistics of why a pair slipped: number of ticks at each limit, and least margins. */
 static json_t *pair_json(const struct tact_scene_log_pair *v, const struct survey_pair *p)
 {
     json_t *ticks = json_object(), *least = json_object(), *modes = json_object();
@@ -92,7 +92,7 @@ static json_t *pair_json(const struct tact_scene_log_pair *v, const struct surve
     return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "name", v->name,
                      "model", v->model, "friction", number_json(v->friction), "touching_ticks",
                      (json_int_t)p->tally.touching, "limited_ticks", (json_int_t)p->limited,
-                     "unmeasured_ticks", (json_int_t)p->unmeasured, "limit_ticks", ticks,
+                     "unmeasured_ticks", (json_int_t)p->unmeasured_tick_count, "limit_ticks", ticks,
                      "mode_ticks", modes, "least_margin", least, "normal_max_N",
                      number_json(p->normal), "torsion_max_Nm", number_json(p->torsion));
 }
@@ -109,28 +109,28 @@ static json_t *json_named_counts(const uint64_t *values, int count, const char *
 static json_t *ports_json(const struct info *i)
 {
     json_t *all = json_object();
-    for (int k = 0; k < i->view.port_count; k++) {
+    for (int k = 0; k < i->scene_log.port_count; k++) {
         const struct survey_port *port = &i->survey.ports[k];
         json_t *json =
             json_pack("{s:o, s:o, s:o, s:I}", "force_max", number_json(port->force), "energy_J",
                       number_json(port->energy), "least_energy_J", number_json(port->least_energy),
                       "limited_ticks", (json_int_t)port->limited);
-        if (i->view.ports[k].is_admittance) {
+        if (i->scene_log.ports[k].is_admittance) {
             json_object_set_new(json, "held_ticks", json_integer((json_int_t)port->held));
             json_object_set_new(json, "missing_ticks", json_integer((json_int_t)port->missing));
         }
-        json_object_set_new(all, i->view.ports[k].name, json);
+        json_object_set_new(all, i->scene_log.ports[k].name, json);
     }
     return all;
 }
 
-/* What a link to another site did, at the end; NULL for other devices. */
+/* Counts and delays of the link to another site at the end of the log; NULL for other devices. */
 static json_t *link_json(const struct info *i, int k)
 {
-    const struct tact_device_info *device = &i->view.devices[k];
+    const struct tact_device_info *device = &i->scene_log.devices[k];
     json_t *all = NULL;
     for (int m = 0; m < device->input_count; m++) {
-        const double value = i->survey.last[i->view.device_inputs[k] + 2 + (uint32_t)m];
+        const double value = i->survey.last[i->scene_log.device_inputs[k] + 2 + (uint32_t)m];
         if (survey_is_link_quality_input(device, m)) {
             all = all ? all : json_object();
             json_object_set_new(all, device->input[m].name, number_json(value));
@@ -143,17 +143,17 @@ static json_t *link_json(const struct info *i, int k)
 static json_t *holds_json(const struct info *i)
 {
     json_t *all = json_array();
-    for (int k = 0; k < i->view.hold_count; k++) {
+    for (int k = 0; k < i->scene_log.hold_count; k++) {
         const struct survey_hold *h = &i->survey.holds[k];
         if (h->touching) {
             json_array_append_new(
-                all,
-                json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "body", i->view.holds[k].body,
-                          "hand", i->view.holds[k].hand, "touching_ticks", (json_int_t)h->touching,
-                          "grip_force_max_N", number_json(h->grip), "load_force_max_N",
-                          number_json(h->load), "grip_over_load_least",
-                          h->ratio > 0.0 ? number_json(h->ratio) : json_null(), "slip_m",
-                          number_json(h->slip), "turn_rad", number_json(h->turn)));
+                all, json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "body",
+                               i->scene_log.holds[k].body, "hand", i->scene_log.holds[k].hand,
+                               "touching_ticks", (json_int_t)h->touching, "grip_force_max_N",
+                               number_json(h->grip), "load_force_max_N", number_json(h->load),
+                               "grip_over_load_least",
+                               h->ratio > 0.0 ? number_json(h->ratio) : json_null(), "slip_m",
+                               number_json(h->slip), "turn_rad", number_json(h->turn)));
         }
     }
     return all;
@@ -163,14 +163,14 @@ static json_t *holds_json(const struct info *i)
 static json_t *stops_json(const struct info *i)
 {
     json_t *all = json_object();
-    for (int k = 0; k < i->view.joint_count + i->view.constraint_count; k++) {
+    for (int k = 0; k < i->scene_log.joint_count + i->scene_log.constraint_count; k++) {
         const struct survey_stop *stop = &i->survey.stops[k];
         if (stop->lower || stop->upper) {
-            json_object_set_new(
-                all, survey_joint_name(&i->view, k),
-                json_pack("{s:I, s:I, s:o}", "lower_ticks", (json_int_t)stop->lower, "upper_ticks",
-                          (json_int_t)stop->upper, "reaction_max",
-                          k < i->view.joint_count ? number_json(stop->reaction) : json_null()));
+            json_object_set_new(all, survey_joint_name(&i->scene_log, k),
+                                json_pack("{s:I, s:I, s:o}", "lower_ticks", (json_int_t)stop->lower,
+                                          "upper_ticks", (json_int_t)stop->upper, "reaction_max",
+                                          k < i->scene_log.joint_count ? number_json(stop->reaction)
+                                                                       : json_null()));
         }
     }
     return all;
@@ -180,7 +180,7 @@ static void add_scene_json(const struct info *i, json_t *all)
 {
     json_t *pairs = json_array(), *bodies = json_array(), *joints = json_array(),
            *devices = json_array();
-    const struct tact_scene_log *v = &i->view;
+    const struct tact_scene_log *v = &i->scene_log;
     for (int k = 0; k < v->pair_count; k++) {
         json_array_append_new(pairs, pair_json(&v->pairs[k], &i->survey.pairs[k]));
     }
@@ -201,8 +201,8 @@ static void add_scene_json(const struct info *i, json_t *all)
         json_object_set_new(safety, "first_fault",
                             json_integer((json_int_t)i->survey.first_fault_tick));
     }
-    json_object_set_new(all, "wake_latency_us", latency_json(&i->survey.wake));
-    json_object_set_new(all, "compute_us", latency_json(&i->survey.compute));
+    json_object_set_new(all, "wake_latency_us", latency_json(&i->survey.wake_latency));
+    json_object_set_new(all, "compute_us", latency_json(&i->survey.compute_latency));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "ports", ports_json(i));
     json_object_set_new(all, "holds", holds_json(i));
@@ -238,7 +238,7 @@ int info_print_json(const struct info *i)
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
         (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps_json(i),
         "topics", topics_json(i), "events", events_json(i), "facts", facts_json(i));
-    if (all && i->view.session) {
+    if (all && i->scene_log.session) {
         add_scene_json(i, all);
     }
     return text_print_json(all);

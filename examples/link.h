@@ -28,7 +28,7 @@ struct link_scene {
     const char *device;       /* name of the scene's network device */
     char key[4096], peer[4096];
     double jitter;        /* setting jitter of the device [s] */
-    int repeats;          /* likewise */
+    int repeats;          /* setting repeats of the device */
     int has_unstable_tie; /* 1: the link that was measured does not support the mode of a tie */
 };
 
@@ -37,15 +37,15 @@ enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODEL, LINK
 /* Properties of the modes at a constant delay, for the ties that slide or for those that turn,
  * which have numbers of their own. */
 struct link_modes {
-    int is_rotational; /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
-    int tie_count;     /* of this kind, in both scenes */
-    double wanted;     /* largest stiffness of a robot's tie [N/m, N m/rad] */
+    int is_rotational;        /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
+    int tie_count;            /* number of ties of this kind, in both scenes */
+    double largest_stiffness; /* largest stiffness of a robot's tie [N/m, N m/rad] */
     /* smallest damping of a joint that a person holds, with that of the grip */
-    double damping;               /* [N s/m, N m s/rad] */
-    int are_usual_values_assumed; /* 1: one of these is not known: 1000 N/m, 1 N s/m; 3 N m/rad,
-                                     0.01 N m s/rad */
-    double impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no tie has waves
-                         10, 0.03 */
+    double damping;            /* [N s/m, N m s/rad] */
+    int is_any_value_assumed;  /* 1: stiffness or damping is not known; assumed are 1000 N/m, 1 N
+                                  s/m, or 3 N m/rad, 0.01 N m s/rad */
+    double smallest_impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no tie
+                         has waves 10, 0.03 */
     struct link_mode {
         const char *name;
         /* stiffness with which a rigid wall is felt at once, or the largest stable one [N/m, N
@@ -53,7 +53,7 @@ struct link_modes {
         double stiffness;
         int is_supported;
     } mode[LINK_MODES];
-    int best; /* of these */
+    int best; /* index of the best of these modes */
 };
 
 /* A measurement, of the direction towards this end. */
@@ -64,13 +64,13 @@ struct link_measurement {
     size_t count, capacity;
     uint64_t session; /* number of the session to which the arrivals belong */
     /* packets that are no probe of tact link, or whose stamps have no order in time */
-    uint64_t refused;
-    uint64_t dropped;                 /* number of probes beyond the capacity */
+    uint64_t refused_packet_count;
+    uint64_t dropped_probe_count;     /* number of probes beyond the capacity */
     struct tact_histogram round_trip; /* [ns] */
     struct tact_histogram send_call_time,
         receive_call_time;                /* time of the calls in each tick [ns] */
     struct tact_realtime_report realtime; /* real-time settings that the thread was granted */
-    uint64_t late;                        /* ticks that began more than a period late */
+    uint64_t late_tick_count;             /* ticks that began more than a period late */
 };
 
 /* link_measure.c: opens the link, waits for the other end and measures. Returns the exit code. */
@@ -90,7 +90,7 @@ json_t *link_scene_json(struct link_scene *scene, const struct link_quality *qua
 /* link_modes.c: the mode of a tie, by its name in a scene that was checked. */
 int link_mode_of(const char *name);
 /* 1 where a tie is of a hinge, or of the attitude of a base: its numbers are of angles. */
-int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remote *tie);
+int link_is_tie_rotational(const struct tact_scene *scene, const struct tact_scene_remote *tie);
 
 /* link_modes.c: of the ties that slide, or with `is_rotational` of those that turn; delay: one way,
  * with all waits [s]. Waves add b / d in series, and are stable at any delay. Forces and positions

@@ -23,28 +23,28 @@ static const uint64_t MAX_PLAUSIBLE_TICK = UINT64_C(1) << 53;
 /* silence after which the other end has stopped [ns] */
 static const int64_t peer_silence_timeout_ns = 2000000000;
 
-/* Stamps of the newest probe packet of the other end. */
-struct last_received_times {
+/* Tick and stamps of the newest probe packet of the other end. */
+struct newest_probe {
     uint64_t tick;
     int64_t sent_ns;     /* clock of the other end */
     int64_t received_ns; /* clock of this end; 0: none yet */
 };
 
 static void send_probe_packet(struct link_measurement *m, uint64_t tick,
-                              const struct last_received_times *last_received_times)
+                              const struct newest_probe *newest_probe)
 {
     unsigned char probe[PROBE_PACKET_BYTES] = {0};
     const int64_t start_ns = tact_clock_now();
     tact_network_write_u64(probe, tick);
     tact_network_write_u64(probe + 8, (uint64_t)start_ns);
-    tact_network_write_u64(probe + 16, (uint64_t)last_received_times->sent_ns);
-    tact_network_write_u64(probe + 24, (uint64_t)last_received_times->received_ns);
+    tact_network_write_u64(probe + 16, (uint64_t)newest_probe->sent_ns);
+    tact_network_write_u64(probe + 24, (uint64_t)newest_probe->received_ns);
     tact_network_send(&m->endpoint, probe, sizeof probe);
     tact_histogram_add(&m->send_call_time, tact_clock_now() - start_ns);
 }
 
 static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe,
-                                 struct last_received_times *last_received_times)
+                                 struct newest_probe *newest_probe)
 {
     const int64_t now_ns = tact_clock_now();
     const struct tact_network_round_trip_stamps stamps = {
@@ -55,32 +55,31 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
     };
     const uint64_t tick = tact_network_read_u64(probe);
     if (tick > MAX_PLAUSIBLE_TICK) {
-        m->refused++;
+        m->refused_packet_count++;
         return;
     }
     if (m->count == m->capacity) {
-        m->dropped++;
+        m->dropped_probe_count++;
         return;
     }
     m->packet_arrivals[m->count++] =
         (struct link_arrival){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
-    if (!last_received_times->received_ns || tick > last_received_times->tick) {
-        *last_received_times = (struct last_received_times){
+    if (!newest_probe->received_ns || tick > newest_probe->tick) {
+        *newest_probe = (struct newest_probe){
             .tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
     }
     if (stamps.sent_ns) {
-        const int64_t round_trip = tact_network_clock_add(&m->clock, &stamps);
+        const int64_t round_trip = tact_network_clock_add_stamps(&m->clock, &stamps);
         if (round_trip >= 0) {
             tact_histogram_add(&m->round_trip, round_trip);
         } else {
-            m->refused++;
+            m->refused_packet_count++;
         }
     }
 }
 
 /* Receives all probe packets that have arrived. */
-static void receive_probe_packets(struct link_measurement *m,
-                                  struct last_received_times *last_received_times)
+static void receive_probe_packets(struct link_measurement *m, struct newest_probe *newest_probe)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const int64_t start_ns = tact_clock_now();
@@ -92,15 +91,15 @@ static void receive_probe_packets(struct link_measurement *m,
         if (m->endpoint.counts.completed_handshake_count != m->session) {
             m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
-            m->dropped = 0;
+            m->dropped_probe_count = 0;
             m->clock = (struct tact_network_clock){.second_start_ns = 0};
             tact_histogram_reset(&m->round_trip);
-            *last_received_times = (struct last_received_times){.tick = 0};
+            *newest_probe = (struct newest_probe){.tick = 0};
         }
         if (n == PROBE_PACKET_BYTES) {
-            record_probe_arrival(m, payload, last_received_times);
-        } else if (n > 0) { /* one of size 0 only completes a handshake */
-            m->refused++;
+            record_probe_arrival(m, payload, newest_probe);
+        } else if (n > 0) { /* a packet of size 0 only completes a handshake */
+            m->refused_packet_count++;
         }
     }
     tact_histogram_add(&m->receive_call_time, tact_clock_now() - start_ns);
@@ -119,8 +118,8 @@ static void print_what_is_awaited(const char *command, const struct link_options
     }
 }
 
-static void report_absence(const char *command, const struct link_options *options,
-                           const struct link_measurement *m)
+static void report_absent_peer(const char *command, const struct link_options *options,
+                               const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
     fprintf(stderr,
@@ -141,17 +140,17 @@ static void report_absence(const char *command, const struct link_options *optio
 static int wait_for_peer(const char *command, const struct link_options *options,
                          struct link_measurement *m)
 {
-    const int64_t waiting_end_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
-    struct last_received_times last_received_times = {.tick = 0};
-    int64_t next_ns = tact_clock_now();
+    const int64_t wait_deadline_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
+    struct newest_probe newest_probe = {.tick = 0};
+    int64_t next_poll_ns = tact_clock_now();
     while (!m->endpoint.has_session) {
-        if (tact_stop_requested(command_stop_flag()) || next_ns > waiting_end_ns) {
-            report_absence(command, options, m);
+        if (tact_stop_requested(command_stop_flag()) || next_poll_ns > wait_deadline_ns) {
+            report_absent_peer(command, options, m);
             return -1;
         }
-        next_ns += 1000000;
-        tact_clock_sleep_until(next_ns);
-        receive_probe_packets(m, &last_received_times);
+        next_poll_ns += 1000000;
+        tact_clock_sleep_until(next_poll_ns);
+        receive_probe_packets(m, &newest_probe);
     }
     return 0;
 }
@@ -163,7 +162,7 @@ static void exchange_probes(const struct link_options *options, struct link_meas
     realtime.lock_memory = 0;
     const uint64_t ticks = (uint64_t)llround(options->seconds * options->rate);
     const double period_ns = 1e9 / options->rate;
-    struct last_received_times last_received_times = {.tick = 0};
+    struct newest_probe newest_probe = {.tick = 0};
     tact_histogram_reset(&m->send_call_time);
     tact_histogram_reset(&m->receive_call_time);
     tact_histogram_reset(&m->round_trip);
@@ -173,9 +172,9 @@ static void exchange_probes(const struct link_options *options, struct link_meas
         const int64_t probe_send_time_ns = start_ns + (int64_t)((double)tick * period_ns);
         tact_clock_sleep_until(probe_send_time_ns);
         const int64_t now_ns = tact_clock_now();
-        m->late += (double)(now_ns - probe_send_time_ns) > period_ns;
-        receive_probe_packets(m, &last_received_times);
-        send_probe_packet(m, tick, &last_received_times);
+        m->late_tick_count += (double)(now_ns - probe_send_time_ns) > period_ns;
+        receive_probe_packets(m, &newest_probe);
+        send_probe_packet(m, tick, &newest_probe);
         if (now_ns - m->endpoint.last_accepted_time_ns > peer_silence_timeout_ns) {
             break;
         }

@@ -11,9 +11,9 @@ static const char *const mode_names[LINK_MODES] = {"waves", "position_force", "p
 /* Values that are assumed where a scene does not state them: of a tie, of a light haptic device and
  * of waves, first for ties that slide [N/m, N s/m], then for those that turn [N m/rad, N m s/rad].
  */
-static const struct usual_values {
+static const struct assumed_values {
     double stiffness, damping, impedance;
-} usual_values[2] = {{1000.0, 1.0, 10.0}, {3.0, 0.01, 0.03}};
+} assumed_values[2] = {{1000.0, 1.0, 10.0}, {3.0, 0.01, 0.03}};
 
 /* Finds the joint that a tie couples; NULL if no hand of this scene has it. */
 static const struct tact_scene_joint *find_tied_joint(const struct tact_scene *scene,
@@ -34,7 +34,7 @@ static const struct tact_scene_joint *find_tied_joint(const struct tact_scene *s
     return NULL;
 }
 
-int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remote *tie)
+int link_is_tie_rotational(const struct tact_scene *scene, const struct tact_scene_remote *tie)
 {
     const struct tact_scene_joint *joint = find_tied_joint(scene, tie);
     return joint && !strcmp(joint->type, "hinge");
@@ -46,7 +46,7 @@ static void add_ties_of_device(const struct tact_scene *scene, const char *devic
     for (uint32_t i = 0; scene && i < scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &scene->remotes[i];
         const struct tact_scene_joint *joint = find_tied_joint(scene, tie);
-        if (!joint || link_tie_turns(scene, tie) != is_rotational ||
+        if (!joint || link_is_tie_rotational(scene, tie) != is_rotational ||
             (device && strcmp(tie->device, device) != 0)) {
             continue;
         }
@@ -55,10 +55,10 @@ static void add_ties_of_device(const struct tact_scene *scene, const char *devic
             const double grip = joint->coupling ? joint->coupling->damping : 0.0;
             modes->damping = fmin(modes->damping, joint->viscous + grip);
         } else {
-            modes->wanted = fmax(modes->wanted, tie->stiffness);
+            modes->largest_stiffness = fmax(modes->largest_stiffness, tie->stiffness);
         }
         if (!strcmp(tie->mode, "waves")) {
-            modes->impedance = fmin(modes->impedance, tie->impedance);
+            modes->smallest_impedance = fmin(modes->smallest_impedance, tie->impedance);
         }
     }
 }
@@ -74,28 +74,31 @@ int link_mode_of(const char *name)
 
 void link_modes(const struct link_scene *s, double delay, int is_rotational, struct link_modes *out)
 {
-    const struct usual_values *usual = &usual_values[is_rotational];
+    const struct assumed_values *assumed = &assumed_values[is_rotational];
     const double period = s->scene->period;
     *out = (struct link_modes){
-        .is_rotational = is_rotational, .damping = INFINITY, .impedance = INFINITY};
+        .is_rotational = is_rotational, .damping = INFINITY, .smallest_impedance = INFINITY};
     add_ties_of_device(s->scene, s->device, is_rotational, out);
     add_ties_of_device(s->other, NULL, is_rotational, out);
-    out->are_usual_values_assumed = out->wanted == 0.0 || isinf(out->damping);
-    out->wanted = out->wanted > 0.0 ? out->wanted : usual->stiffness;
-    out->damping = isinf(out->damping) ? usual->damping : out->damping;
-    out->impedance = isinf(out->impedance) ? usual->impedance : out->impedance;
-    const double stiffness_felt_at_once = 1.0 / (1.0 / out->wanted + delay / out->impedance);
+    out->is_any_value_assumed = out->largest_stiffness == 0.0 || isinf(out->damping);
+    out->largest_stiffness =
+        out->largest_stiffness > 0.0 ? out->largest_stiffness : assumed->stiffness;
+    out->damping = isinf(out->damping) ? assumed->damping : out->damping;
+    out->smallest_impedance =
+        isinf(out->smallest_impedance) ? assumed->impedance : out->smallest_impedance;
+    const double wave_stiffness =
+        1.0 / (1.0 / out->largest_stiffness + delay / out->smallest_impedance);
     const double passive_stiffness = out->damping / (1.5 * period + 2.0 * delay);
-    const double stiffness[LINK_MODES] = {stiffness_felt_at_once, passive_stiffness,
-                                          passive_stiffness, out->wanted};
+    const double stiffness[LINK_MODES] = {wave_stiffness, passive_stiffness, passive_stiffness,
+                                          out->largest_stiffness};
     for (int i = 0; i < LINK_MODES; i++) {
-        const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* at any constant delay */
-        out->mode[i] =
-            (struct link_mode){.name = mode_names[i],
-                               .stiffness = stiffness[i],
-                               .is_supported = is_stable || passive_stiffness >= out->wanted};
+        const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* stable at any constant delay */
+        out->mode[i] = (struct link_mode){.name = mode_names[i],
+                                          .stiffness = stiffness[i],
+                                          .is_supported = is_stable || passive_stiffness >=
+                                                                           out->largest_stiffness};
     }
-    out->best = passive_stiffness >= out->wanted ? LINK_POSITION_POSITION : LINK_WAVES;
+    out->best = passive_stiffness >= out->largest_stiffness ? LINK_POSITION_POSITION : LINK_WAVES;
 }
 
 void link_modes_print(const struct link_modes *modes, double delay)
@@ -105,13 +108,13 @@ void link_modes_print(const struct link_modes *modes, double delay)
     const int decimal_count = modes->is_rotational ? 3 : 0;
     printf("\n  %s, by a robot's tie of %g %s and a person's joint of %g %s%s:\n",
            modes->is_rotational ? "a stiff stop that resists turning" : "a stiff wall",
-           modes->wanted, stiffness, modes->damping, modes->is_rotational ? "N m s/rad" : "N s/m",
-           modes->are_usual_values_assumed
-               ? " (one of them assumed, as the other scene is not here)"
-               : "");
+           modes->largest_stiffness, stiffness, modes->damping,
+           modes->is_rotational ? "N m s/rad" : "N s/m",
+           modes->is_any_value_assumed ? " (one of them assumed, as the other scene is not here)"
+                                       : "");
     printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
-           decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness, modes->wanted, stiffness,
-           gain);
+           decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness, modes->largest_stiffness,
+           stiffness, gain);
     for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
         printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, decimal_count,
                modes->mode[i].stiffness, stiffness,
@@ -131,7 +134,8 @@ json_t *link_modes_json(const struct link_modes *modes)
                                               "stiffness", modes->mode[i].stiffness, "supported",
                                               modes->mode[i].is_supported));
     }
-    return json_pack("{s:f, s:f, s:b, s:f, s:s, s:o}", "stiffness", modes->wanted, "damping",
-                     modes->damping, "assumed", modes->are_usual_values_assumed, "impedance",
-                     modes->impedance, "best", modes->mode[modes->best].name, "list", list);
+    return json_pack("{s:f, s:f, s:b, s:f, s:s, s:o}", "stiffness", modes->largest_stiffness,
+                     "damping", modes->damping, "assumed", modes->is_any_value_assumed, "impedance",
+                     modes->smallest_impedance, "best", modes->mode[modes->best].name, "list",
+                     list);
 }

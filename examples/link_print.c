@@ -55,13 +55,15 @@ static void print_refused_packets(const struct link_measurement *m)
            "%llu foreign, %llu hellos postponed, %llu other payloads\n",
            (unsigned long long)c->malformed_packet_count,
            (unsigned long long)c->other_version_packet_count,
-           (unsigned long long)c->forged_packet_count, (unsigned long long)c->repeated,
+           (unsigned long long)c->forged_packet_count, (unsigned long long)c->replayed_packet_count,
            (unsigned long long)c->foreign_packet_count,
-           (unsigned long long)c->postponed_hello_count, (unsigned long long)m->refused);
-    if (m->dropped || c->completed_handshake_count > 1) {
+           (unsigned long long)c->postponed_hello_count,
+           (unsigned long long)m->refused_packet_count);
+    if (m->dropped_probe_count || c->completed_handshake_count > 1) {
         printf("  dropped      %llu probes over the room for them; %llu sessions, of which the "
                "last is measured\n",
-               (unsigned long long)m->dropped, (unsigned long long)c->completed_handshake_count);
+               (unsigned long long)m->dropped_probe_count,
+               (unsigned long long)c->completed_handshake_count);
     }
 }
 
@@ -75,9 +77,10 @@ static void print_link_table(const struct link_options *options, const struct li
     printf("link with %s, %s\n\n", peer,
            options->key ? "the other end has proven its key" : "within this machine, without keys");
     printf("  arrived      %llu of %llu: %.3f %% lost, at most %llu in a row, %llu overtaken\n",
-           (unsigned long long)(q->expected - q->lost), (unsigned long long)q->expected,
-           100.0 * (double)q->lost / (double)q->expected, (unsigned long long)q->longest_loss_gap,
-           (unsigned long long)q->overtaken_packet_count);
+           (unsigned long long)(q->expected_packet_count - q->lost),
+           (unsigned long long)q->expected_packet_count,
+           100.0 * (double)q->lost / (double)q->expected_packet_count,
+           (unsigned long long)q->longest_loss_gap, (unsigned long long)q->overtaken_packet_count);
     printf("  round trip   least %.3f, p50 %.3f, p99 %.3f, at most %.3f ms\n",
            convert_ns_to_ms(round_trip_summary.min), convert_ns_to_ms(round_trip_summary.p50),
            convert_ns_to_ms(round_trip_summary.p99), convert_ns_to_ms(round_trip_summary.max));
@@ -90,7 +93,8 @@ static void print_link_table(const struct link_options *options, const struct li
     print_call_time("receiving", &m->receive_call_time);
     print_realtime(&m->realtime);
     printf("  here         %llu of the ticks began a period late, %llu packets were not sent\n",
-           (unsigned long long)m->late, (unsigned long long)m->endpoint.counts.unsent_packet_count);
+           (unsigned long long)m->late_tick_count,
+           (unsigned long long)m->endpoint.counts.unsent_packet_count);
     print_refused_packets(m);
     const struct link_channel channel = link_channel(q, 1.0 / options->rate);
     print_suggested_channel(&channel, options->rate);
@@ -106,13 +110,14 @@ static json_t *json_cost(const struct tact_histogram *h)
 static json_t *json_refused(const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
-                     (json_int_t)c->malformed_packet_count, "other_version",
-                     (json_int_t)c->other_version_packet_count, "forged",
-                     (json_int_t)c->forged_packet_count, "repeated", (json_int_t)c->repeated,
-                     "foreign", (json_int_t)c->foreign_packet_count, "postponed",
-                     (json_int_t)c->postponed_hello_count, "payloads", (json_int_t)m->refused,
-                     "dropped", (json_int_t)m->dropped);
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
+        (json_int_t)c->malformed_packet_count, "other_version",
+        (json_int_t)c->other_version_packet_count, "forged", (json_int_t)c->forged_packet_count,
+        "repeated", (json_int_t)c->replayed_packet_count, "foreign",
+        (json_int_t)c->foreign_packet_count, "postponed", (json_int_t)c->postponed_hello_count,
+        "payloads", (json_int_t)m->refused_packet_count, "dropped",
+        (json_int_t)m->dropped_probe_count);
 }
 
 static json_t *json_channel(const struct link_options *options, const struct link_quality *q)
@@ -146,11 +151,11 @@ static int print_link_json(const struct link_options *options, struct link_scene
         (double)round_trip_summary.max * 1e-9);
     json_t *all = json_pack(
         "{s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:b, s:I, s:I, s:o, s:o}",
-        "authenticated", options->key != NULL, "expected", (json_int_t)q->expected, "lost",
-        (json_int_t)q->lost, "longest_gap", (json_int_t)q->longest_loss_gap, "overtaken",
+        "authenticated", options->key != NULL, "expected", (json_int_t)q->expected_packet_count,
+        "lost", (json_int_t)q->lost, "longest_gap", (json_int_t)q->longest_loss_gap, "overtaken",
         (json_int_t)q->overtaken_packet_count, "round_trip", round_trip, "delay", delay, "sending",
         json_cost(&m->send_call_time), "receiving", json_cost(&m->receive_call_time), "late",
-        (json_int_t)m->late, "realtime", m->realtime.refused == 0, "unsent",
+        (json_int_t)m->late_tick_count, "realtime", m->realtime.refused == 0, "unsent",
         (json_int_t)c->unsent_packet_count, "sessions", (json_int_t)c->completed_handshake_count,
         "refused", json_refused(m), "channel", json_channel(options, q));
     if (all && options->scene) {
@@ -162,7 +167,7 @@ static int print_link_json(const struct link_options *options, struct link_scene
 int link_print(const struct link_options *options, struct link_scene *scene,
                struct link_measurement *m)
 {
-    const struct tact_network_clock_sample clock = tact_network_clock_best(&m->clock);
+    const struct tact_network_clock_sample clock = tact_network_clock_best_sample(&m->clock);
     struct link_quality quality;
     if (!m->count || !clock.is_valid) {
         fprintf(stderr, "tact link: the other end stopped before anything was measured\n");

@@ -8,7 +8,8 @@
 #define MAX_PLAUSIBLE_DELAY 60.0
 
 enum {
-    MIN_REPEATED_WAVES = 10, /* covers independent losses of 5 % a packet: 0.05^10 */
+    MIN_REPEATED_WAVES = 10, /* minimum number of repeated waves: with independent losses of 5 %, a
+                                wave is lost with probability 0.05^10 */
     REPEATED_MOST = 20       /* 20 waves of six numbers are 960 of at most 1,160 bytes */
 };
 
@@ -33,9 +34,9 @@ static int compare_delays(const void *a, const void *b)
 /* Quantile of sorted delays, by nearest rank. */
 static int64_t find_delay_quantile(const struct link_arrival *sorted, size_t count, double q)
 {
-    size_t rank = (size_t)ceil(q * (double)count);
-    rank = rank < 1 ? 1 : rank > count ? count : rank;
-    return get_measured_delay(&sorted[rank - 1]);
+    size_t nearest_rank = (size_t)ceil(q * (double)count);
+    nearest_rank = nearest_rank < 1 ? 1 : nearest_rank > count ? count : nearest_rank;
+    return get_measured_delay(&sorted[nearest_rank - 1]);
 }
 
 static int64_t add_clock_offset(int64_t delay, int64_t offset_ns)
@@ -46,15 +47,15 @@ static int64_t add_clock_offset(int64_t delay, int64_t offset_ns)
 void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t offset_ns,
                   struct link_quality *out)
 {
-    *out = (struct link_quality){.expected = 0};
+    *out = (struct link_quality){.expected_packet_count = 0};
     uint64_t latest_tick = packet_arrivals[0].tick;
     for (size_t i = 1; i < count; i++) {
         out->overtaken_packet_count += packet_arrivals[i].tick < latest_tick;
         latest_tick = packet_arrivals[i].tick > latest_tick ? packet_arrivals[i].tick : latest_tick;
     }
     qsort(packet_arrivals, count, sizeof *packet_arrivals, compare_arrival_ticks);
-    out->expected = packet_arrivals[count - 1].tick - packet_arrivals[0].tick + 1;
-    out->lost = out->expected - 1;
+    out->expected_packet_count = packet_arrivals[count - 1].tick - packet_arrivals[0].tick + 1;
+    out->lost = out->expected_packet_count - 1;
     for (size_t i = 1; i < count; i++) {
         const uint64_t step = packet_arrivals[i].tick - packet_arrivals[i - 1].tick;
         out->lost -= step > 0;

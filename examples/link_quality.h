@@ -15,10 +15,11 @@ struct link_arrival {
 
 /* The packets of one direction. */
 struct link_quality {
-    uint64_t expected;               /* number of ticks from the first to the last that arrived */
-    uint64_t lost;                   /* of these */
-    uint64_t longest_loss_gap;       /* consecutive ticks that were lost, at most */
-    uint64_t overtaken_packet_count; /* arrived after a later one */
+    uint64_t
+        expected_packet_count; /* number of ticks from the first to the last whose packet arrived */
+    uint64_t lost;             /* number of these whose packet was lost */
+    uint64_t longest_loss_gap; /* largest number of consecutive ticks whose packets were lost */
+    uint64_t overtaken_packet_count; /* packets that arrived after one of a later tick */
     /* Delays of one direction [ns], nearest rank: by the clock offset, which is wrong by half of
      * what the two directions differ by. */
     int64_t min_delay, delay_p50, delay_p99, delay_p999, delay_max;

@@ -69,7 +69,7 @@ int link_scene_read(struct link_options *options, struct link_scene *out, struct
     return rc;
 }
 
-/* Modes of ties that slide, and of those that turn. */
+/* Modes of the ties that slide (index 0), and of those that turn (index 1). */
 struct modes_by_joint_kind {
     struct link_modes of[2];
 };
@@ -95,19 +95,20 @@ static int are_modes_of_kind_shown(const struct modes_by_joint_kind *modes, int 
 static int is_tie_supported(const struct tact_scene *scene, const struct tact_scene_remote *tie,
                             const struct modes_by_joint_kind *modes)
 {
-    return modes->of[link_tie_turns(scene, tie)].mode[link_mode_of(tie->mode)].is_supported;
+    return modes->of[link_is_tie_rotational(scene, tie)].mode[link_mode_of(tie->mode)].is_supported;
 }
 
 static void print_tie(const struct tact_scene *scene, const struct tact_scene_remote *tie,
                       const struct modes_by_joint_kind *modes, double delay)
 {
     const int mode = link_mode_of(tie->mode);
-    const int turns = link_tie_turns(scene, tie);
+    const int is_rotational = link_is_tie_rotational(scene, tie);
     printf("  %-20s ", text_shown(tie->joint));
     if (mode == LINK_WAVES) {
         printf("waves, %g %s: a wall is felt through a spring of %.*f %s at first, then as it is\n",
-               tie->impedance, turns ? "N m s/rad" : "N s/m", turns ? 3 : 0,
-               link_stiffness_felt_by_waves(tie->impedance, delay), turns ? "N m/rad" : "N/m");
+               tie->impedance, is_rotational ? "N m s/rad" : "N s/m", is_rotational ? 3 : 0,
+               link_stiffness_felt_by_waves(tie->impedance, delay),
+               is_rotational ? "N m/rad" : "N/m");
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
@@ -117,8 +118,8 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
 }
 
 /* Whether a tie belongs to the measured device; also records whether the link supports its mode. */
-static int belongs_tie_to_link(struct link_scene *s, const struct modes_by_joint_kind *modes,
-                               const struct tact_scene_remote *tie)
+static int check_tie_of_link(struct link_scene *s, const struct modes_by_joint_kind *modes,
+                             const struct tact_scene_remote *tie)
 {
     if (strcmp(tie->device, s->device) != 0) {
         return 0;
@@ -128,28 +129,28 @@ static int belongs_tie_to_link(struct link_scene *s, const struct modes_by_joint
 }
 
 /* Time by which 99.9 % of the packets arrive at most later than the fastest one [s]. */
-static double find_jitter(const struct link_quality *quality)
+static double get_measured_jitter(const struct link_quality *quality)
 {
     return 1e-9 * (double)(quality->delay_p999 - quality->min_delay);
 }
 
 /* One-way delay with jitter and repeats as the scene sets them [s]. */
-static double find_delay(const struct link_scene *s, const struct link_quality *quality)
+static double get_channel_delay(const struct link_scene *s, const struct link_quality *quality)
 {
     return 1e-9 * fmax((double)quality->min_delay, 0.0) + s->jitter + s->repeats * s->scene->period;
 }
 
 json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality)
 {
-    const double delay = find_delay(s, quality);
+    const double delay = get_channel_delay(s, quality);
     const struct modes_by_joint_kind modes = find_modes_by_joint_kind(s, delay);
-    json_t *tie_count = json_array();
+    json_t *ties_json = json_array();
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
-        if (belongs_tie_to_link(s, &modes, tie)) {
+        if (check_tie_of_link(s, &modes, tie)) {
             const int mode = link_mode_of(tie->mode);
             json_array_append_new(
-                tie_count,
+                ties_json,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
                           is_tie_supported(s->scene, tie, &modes), "stiffness",
                           mode == LINK_WAVES
@@ -159,8 +160,8 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
     }
     return json_pack(
         "{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o*, s:o*}", "device", s->device, "jitter", s->jitter,
-        "jitter_measured", find_jitter(quality), "repeats", s->repeats, "longest_gap",
-        (json_int_t)quality->longest_loss_gap, "delay", delay, "ties", tie_count, "modes",
+        "jitter_measured", get_measured_jitter(quality), "repeats", s->repeats, "longest_gap",
+        (json_int_t)quality->longest_loss_gap, "delay", delay, "ties", ties_json, "modes",
         are_modes_of_kind_shown(&modes, 0) ? link_modes_json(&modes.of[0]) : NULL, "turn_modes",
         are_modes_of_kind_shown(&modes, 1) ? link_modes_json(&modes.of[1]) : NULL);
 }
@@ -168,7 +169,7 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
 void link_scene_print(const struct link_options *options, struct link_scene *s,
                       const struct link_quality *quality)
 {
-    const double jitter = find_jitter(quality), delay = find_delay(s, quality);
+    const double jitter = get_measured_jitter(quality), delay = get_channel_delay(s, quality);
     const struct modes_by_joint_kind modes = find_modes_by_joint_kind(s, delay);
     printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
     printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
@@ -178,7 +179,7 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
            (unsigned long long)quality->longest_loss_gap);
     printf("  delay        %.1f ms one way, with this jitter and these repeats\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
-        if (belongs_tie_to_link(s, &modes, &s->scene->remotes[i])) {
+        if (check_tie_of_link(s, &modes, &s->scene->remotes[i])) {
             print_tie(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }

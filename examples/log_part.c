@@ -11,10 +11,14 @@
 #include "rt/log/encode_internal.h"
 #include "rt/log/mcap_internal.h"
 
-#define MAX_RECORD_BYTES (UINT64_C(1) << 20) /* of a header, and of the facts */
-#define MAX_RECORDS 65536                    /* before the facts: one for each attachment */
-#define PROFILE "ros2"
-#define LIBRARY "tact "
+#define MAX_RECORD_BYTES                                                                           \
+    (UINT64_C(1) << 20) /* maximum size of a header record, and of the facts                       \
+                         */
+#define MAX_RECORDS                                                                                \
+    65536 /* maximum number of records before the facts: one for each attachment                   \
+           */
+#define MCAP_PROFILE "ros2"
+#define MCAP_LIBRARY_PREFIX "tact "
 
 /* A record of an MCAP file, with its content where that is of one of the two kinds read here. */
 struct file_record {
@@ -48,29 +52,30 @@ static bool read_record_at(int fd, uint64_t at, struct file_record *out)
 static bool is_header_of_tact(const struct file_record *record)
 {
     struct tact_cursor in = {record->content, (size_t)record->length, false};
-    bool right =
-        record->opcode == TACT_MCAP_HEADER && tact_span_equals_text(tact_get_text(&in), PROFILE);
+    bool right = record->opcode == TACT_MCAP_HEADER &&
+                 tact_span_equals_text(tact_get_text(&in), MCAP_PROFILE);
     struct tact_span library = tact_get_text(&in);
-    return right && !in.bad && library.size > strlen(LIBRARY) &&
-           !memcmp(library.data, LIBRARY, strlen(LIBRARY));
+    return right && !in.bad && library.size > strlen(MCAP_LIBRARY_PREFIX) &&
+           !memcmp(library.data, MCAP_LIBRARY_PREFIX, strlen(MCAP_LIBRARY_PREFIX));
 }
 
 /* Whether the facts name the session and the number, and their checksum is right. */
 static bool are_facts_of_part(struct tact_cursor map, const char *session, const char *number)
 {
     const uint8_t *start = map.at;
-    bool is_session = false, is_number = false;
+    bool is_same_session = false, is_same_file_number = false;
     char crc[16];
     while (map.left > 0 && !map.bad) {
         size_t before = (size_t)(map.at - start);
         struct tact_span key = tact_get_text(&map), value = tact_get_text(&map);
         if (!map.bad && tact_span_equals_text(key, TACT_FACTS_CRC_KEY)) {
             snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
-            return is_session && is_number && tact_span_equals_text(value, crc);
+            return is_same_session && is_same_file_number && tact_span_equals_text(value, crc);
         }
-        is_session |=
+        is_same_session |=
             tact_span_equals_text(key, "session") && tact_span_equals_text(value, session);
-        is_number |= tact_span_equals_text(key, "part") && tact_span_equals_text(value, number);
+        is_same_file_number |=
+            tact_span_equals_text(key, "part") && tact_span_equals_text(value, number);
     }
     return false;
 }

@@ -8,8 +8,9 @@
 #include "kernels/source.h"
 #include "rt/clock.h"
 
-#define INITIAL_TRIANGLE_PAIRS 65536 /* room for triangle pairs, doubled until it is enough */
-/* upper limit, 16 million pairs, which take more than a gigabyte */
+#define INITIAL_TRIANGLE_PAIRS                                                                     \
+    65536 /* initial capacity of triangle pairs, doubled until it is enough */
+/* maximum capacity: 16 million triangle pairs take more than a gigabyte */
 #define MAX_TRIANGLE_PAIRS 16777216
 /* longest wait for one frame: a large mesh on a slow device */
 #define FRAME_TIMEOUT_NS 30000000000

@@ -15,11 +15,11 @@
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
 #define ALLOW_SYSTEM_CALL(call) READER_ACTION_ON_CALL(call, SECCOMP_RET_ALLOW)
 
-/* From here on only memory, the open files and the end are left: no file, socket, process or
- * program can be opened or started. Returns 0 or -1. */
+/* Restricts this process to its memory, its open files and its exit: it can then open no file or
+ * socket, and start no process or program. Returns 0 or -1. */
 static int sandbox_process(void)
 {
-    static struct sock_filter filter[] = {
+    static struct sock_filter system_call_filter[] = {
         READER_FILTER_BEGIN,
         ALLOW_SYSTEM_CALL(SYS_read),
         ALLOW_SYSTEM_CALL(SYS_write),
@@ -40,7 +40,8 @@ static int sandbox_process(void)
         ALLOW_SYSTEM_CALL(SYS_exit_group),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     };
-    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    const struct sock_fprog program = {sizeof system_call_filter / sizeof *system_call_filter,
+                                       system_call_filter};
     reader_limit_resource(RLIMIT_CORE, 0);
     reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
     return reader_filter_calls(&program);

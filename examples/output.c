@@ -66,7 +66,8 @@ static mode_t file_mode_of_output(const char *path)
     return 0666 & ~mask;
 }
 
-/* Writes for the stream; after a failure nothing more, so that no part in the middle is missing. */
+/* Write function of the stream of an output; it writes nothing more after a failure, so that no
+ * part in the middle is missing. */
 static ssize_t write_to_output(void *cookie, const char *data, size_t size)
 {
     struct output *o = cookie;
@@ -81,7 +82,7 @@ static ssize_t write_to_output(void *cookie, const char *data, size_t size)
     if (o->write_error) {
         errno = o->write_error;
     }
-    return (ssize_t)done; /* less than size: stdio takes it as an error */
+    return (ssize_t)done; /* a result below `size` is an error to stdio */
 }
 
 static FILE *open_stream_of_output(struct output *o)
@@ -152,7 +153,7 @@ int output_close(struct output *o, int code, int keep_on_failure)
     if (!error && o->beside && fsync(o->fd) && errno != EINVAL) {
         error = errno;
     }
-    fclose(o->to); /* it has nothing left to write, or an error that is known */
+    fclose(o->to); /* the stream has been flushed, or its error is already stored */
     if (close(o->fd) && !error) {
         error = errno;
     }

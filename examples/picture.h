@@ -22,15 +22,16 @@ struct picture_triangle {
     uint8_t colour[3];
 };
 
-/* A contact to be drawn: the patch's outline, the force at the centre of pressure and the torsion,
- * both on the moving body, or on the upper one of two. */
+/* A contact to be drawn: the outline of its patch, and the force at its centre of pressure and its
+ * torsion, both as they act on the moving body, or on the upper one of two. */
 struct picture_contact {
     double outline[TACT_PATCH_CORNERS][3]; /* world [m] */
     int corners;
-    double centre[3];  /* centre of pressure, world [m] */
-    double force[3];   /* force on the moving body [N], world */
-    double torsion[3]; /* torsional torque about the normal [N m], world */
-    int pushes;        /* 1: the force is a finger's, and its arrow ends where the finger pushes */
+    double centre[3];    /* centre of pressure, world [m] */
+    double force[3];     /* force on the moving body [N], world */
+    double torsion[3];   /* torsional torque about the normal [N m], world */
+    int is_finger_force; /* 1: the force is a finger's, and its arrow ends where the finger pushes
+                          */
     /* index of the contact's patch in the scene's pressure map; -1: it has none */
     int map;
 };
@@ -55,18 +56,18 @@ struct picture_camera {
     double middle[3];                           /* bounds of the visible part, world [m] */
     double scale;                               /* half of the picture's width at distance 1 */
     double width;                               /* visible width at the centre of the view [m] */
-    int leaves;                                 /* 1: a moving body leaves the view */
+    int does_body_leave_view;                   /* 1: a moving body leaves the view */
 };
 
 /* The options of the command line. */
 struct picture_options {
     double time[PICTURE_MAX_FRAMES]; /* [s] */
     int frame_count;
-    int width, height;         /* width and height of a frame [pixels] */
-    double azimuth, elevation; /* azimuth and elevation of the camera [deg] */
-    double middle[3], view; /* point at the centre of the view, and width of the view [m]; 0: chosen
-                               to show everything */
-    int columns;            /* number of frames side by side */
+    int width, height;            /* width and height of a frame [pixels] */
+    double azimuth, elevation;    /* azimuth and elevation of the camera [deg] */
+    double middle[3], view_width; /* point at the centre of the view, and width of the view [m]; 0:
+                               chosen to show everything */
+    int columns;                  /* number of frames side by side */
 };
 
 struct picture_image {
@@ -75,10 +76,10 @@ struct picture_image {
 };
 
 /* picture_scene.c: fills *out with the world as it was in the tick of `now`. */
-void picture_gather_scene(struct tact_scene_log *view, const struct tact_record *before,
+void picture_gather_scene(struct tact_scene_log *scene_log, const struct tact_record *before,
                           const struct tact_record *now, struct picture_scene *out);
 /* Adds the planes of the fixed half-spaces, within the view of the camera. */
-void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
+void picture_add_planes(struct tact_scene_log *scene_log, const struct picture_camera *camera,
                         const double lower[3], const double upper[3], struct picture_scene *scene);
 void picture_add_triangle(struct picture_scene *scene, const struct picture_triangle *triangle);
 void picture_free(struct picture_scene *scene);
@@ -87,12 +88,12 @@ void picture_free(struct picture_scene *scene);
  * options; and the bounding box of the balls. */
 void picture_aim_camera(const struct picture_options *options, const struct picture_scene *scenes,
                         int count, struct picture_camera *camera, double lower[3], double upper[3]);
-/* Place in a picture of that size [pixels], and distance from the eye along its axis [m]. The place
- * is not finite for a point that is not in front of the camera. */
+/* Projects a point into a picture of that size: position [pixels], and distance from the camera
+ * along its axis [m]. The position is not finite for a point that is not in front of the camera. */
 void picture_project_point(const struct picture_camera *camera, int width, int height,
                            const double p[3], double out[3]);
 
-/* Scales of the marks: the largest force and torsion and the largest pressure of all frames. */
+/* Scales of the marks: the largest force, torsion and pressure in all frames. */
 struct picture_scale {
     double force, torsion; /* [N], [N m] */
     double pressure;       /* [Pa] */
@@ -106,9 +107,9 @@ int picture_draw_frame(const struct picture_scene *scene, const struct picture_c
 /* Spacing of the grid of planes in a view of that width: 1, 2 or 5 times a power of ten. */
 double picture_choose_grid_spacing(double width);
 
-/* picture_make_contact_marks.c: the contacts as triangles drawn over the solids. */
+/* picture_marks.c: the contacts as triangles drawn over the solids. */
 struct picture_overlay_mark {
-    double corner[3][2]; /* [pixels] of the frame */
+    double corner[3][2]; /* positions in pixels of the frame */
     uint8_t colour[3];
     double opacity; /* 0 to 1 */
 };
@@ -118,7 +119,7 @@ size_t picture_make_contact_marks(const struct picture_scene *scene,
                                   const struct picture_options *options,
                                   const struct picture_scale *scale,
                                   struct picture_overlay_mark *out, size_t room);
-/* Colour of a share of the largest pressure, 0 dark to 1 light. */
+/* Colour for a pressure as a fraction of the largest one: 0 dark, 1 light. */
 void picture_pressure_colour(double share, uint8_t out[3]);
 
 /* The content of the page. */

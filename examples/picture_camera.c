@@ -7,10 +7,11 @@ static const double PI = 3.14159265358979323846;
 /* half of the horizontal viewing angle [rad]: small, for little perspective */
 static const double CAMERA_VIEW_ANGLE = 0.22;
 
-/* Width of the view over that of what it contains. */
+/* Ratio of the width of the view to that of the bodies in it. */
 static const double FRAME_MARGIN_FACTOR = 1.2;
 
-/* Largest width of the view, over the width of the moving bodies at first. */
+/* Largest ratio of the width of the view to that which contains the moving bodies at their initial
+ * positions. */
 static const double FAR = 6.0;
 
 static void set_camera_direction(const struct picture_options *options,
@@ -81,8 +82,8 @@ static void choose_view_of_bodies(const struct picture_options *options,
     struct picture_camera start = *camera;
     fit_view_to_balls(options, scenes, 1, &start);
     fit_view_to_balls(options, scenes, count, camera);
-    camera->leaves = scenes->ball_count > 0 && camera->width > FAR * start.width;
-    if (camera->leaves) {
+    camera->does_body_leave_view = scenes->ball_count > 0 && camera->width > FAR * start.width;
+    if (camera->does_body_leave_view) {
         tact_v3_copy(camera->middle, start.middle);
         camera->width = 2.0 * start.width;
     }
@@ -109,12 +110,12 @@ void picture_aim_camera(const struct picture_options *options, const struct pict
 {
     set_camera_direction(options, camera);
     compute_bounding_box(scenes, count, lower, upper);
-    camera->leaves = 0;
-    if (!(options->view > 0.0)) {
+    camera->does_body_leave_view = 0;
+    if (!(options->view_width > 0.0)) {
         choose_view_of_bodies(options, scenes, count, camera);
     } else {
         tact_v3_copy(camera->middle, options->middle);
-        camera->width = options->view;
+        camera->width = options->view_width;
     }
     tact_v3_copy(camera->eye, camera->middle);
     tact_v3_axpy(camera->eye, -0.5 * camera->width / camera->scale, camera->forward);

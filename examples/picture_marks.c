@@ -13,8 +13,8 @@ static const uint8_t torsion_colour[3] = {112, 32, 176};
  * width. */
 static const double FORCE_ARROW_LENGTH = 0.22, TORSION_ARROW_LENGTH = 0.15;
 
-/* In frames over twice as wide as high they are fractions of twice the height, so that arrows that
- * point up stay in the frame. */
+/* Length of an arrow as a fraction of the frame's width or, where that is over twice the height, of
+ * twice the height, so that arrows that point up stay in the frame. */
 static double arrow_length(const struct picture_options *options, double fraction)
 {
     return fraction * fmin(1.0, 2.0 * options->height / options->width);
@@ -197,7 +197,7 @@ size_t picture_make_contact_marks(const struct picture_scene *scene,
         const struct picture_contact *c = &scene->contacts[i];
         double from[3];
         tact_v3_copy(from, c->centre);
-        if (c->pushes && scale->force > 0.0) {
+        if (c->is_finger_force && scale->force > 0.0) {
             tact_v3_axpy(from, -force * camera->width / scale->force, c->force);
         }
         draw_vector_arrow(&m, from, c->force, scale->force, force, 1, force_colour);

@@ -7,13 +7,15 @@
 #include "picture.h"
 #include "text.h"
 
-#define GAP 4                     /* pixels between frames */
-#define TITLE_HEIGHT_PIXELS 24    /* pixels above the frames */
-#define CAPTION_HEIGHT_PIXELS 20  /* pixels under each row of frames */
-#define ROW 20                    /* pixels of a row of the legend */
-#define LETTER_WIDTH_PIXELS 7.3   /* pixels of a letter of the text, 13 pixels high */
-#define BOLD_LETTER_WIDTH 10.0    /* width of a letter of the title [pixels] */
-#define MIN_PAGE_WIDTH_PIXELS 260 /* pixels of a page's width: the longest entry of the legend */
+#define GAP 4                    /* pixels between frames */
+#define TITLE_HEIGHT_PIXELS 24   /* height above the frames, for the title [pixels] */
+#define CAPTION_HEIGHT_PIXELS 20 /* height below each row of frames, for the captions [pixels] */
+#define ROW 20                   /* height of a row of the legend [pixels] */
+#define LETTER_WIDTH_PIXELS                                                                        \
+    7.3                        /* width of a letter of the text, which is 13 pixels high [pixels] */
+#define BOLD_LETTER_WIDTH 10.0 /* width of a letter of the title [pixels] */
+#define MIN_PAGE_WIDTH_PIXELS                                                                      \
+    260 /* minimum width of a page, for the longest entry of the legend [pixels] */
 #define LEGEND_ENTRY_SPACING_PIXELS 20 /* pixels between entries */
 
 enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
@@ -232,7 +234,8 @@ static void write_legend_symbol(struct page_writer *w, const struct entry *e, do
         write_page_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
     } else if (e->symbol == PRESSURE) {
         for (int i = 0; i < 30;
-             /* each line begins at the end of the one before, so that the arrow has no gap */
+             /* each line of the arrow begins at the end of the line before, so that there is no gap
+              */
              i++) {
             uint8_t colour[3];
             double from = e->width * i / 30.0;
@@ -287,7 +290,7 @@ static void write_page_title(struct page_writer *w, const char *terminal)
         p->image.width > 600 ? " (some bodies are outside the picture, see --look)"
                              : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
-    force_beyond_picture_note = p->camera->leaves ? force_beyond_picture_note : "";
+    force_beyond_picture_note = p->camera->does_body_leave_view ? force_beyond_picture_note : "";
     text_shorten_with_ellipsis(p->name,
                                (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) -
                                    (int)strlen(force_beyond_picture_note),

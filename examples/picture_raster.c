@@ -6,8 +6,9 @@
 #include "contact/vec.h"
 #include "picture.h"
 
-#define MARK_SAMPLES_PER_PIXEL_AXIS 4 /* samples of a pixel along each axis, of marks */
-#define SHADOW_MAP_SAMPLES 1400       /* samples of the shadow's depth, along each side */
+#define MARK_SAMPLES_PER_PIXEL_AXIS                                                                \
+    4                           /* samples of a pixel along each axis in which marks are drawn */
+#define SHADOW_MAP_SAMPLES 1400 /* samples along each side of the shadow map */
 
 static const double light_direction[3] = {0.33, -0.40, 0.855}; /* toward it, world */
 
@@ -195,7 +196,8 @@ static void shade_picture_sample(const struct frame_painter *q, int x, int y, do
     }
 }
 
-/* 1 where the sample and the one at dx, dy belong to two solids, or to two faces of one. */
+/* 1 where a sample and its neighbour at the offset dx, dy belong to two solids, or to two faces of
+ * one solid. */
 static int is_outline_edge(const struct frame_painter *q, int x, int y, int dx, int dy)
 {
     int w = q->seen.width, h = q->seen.height;
@@ -276,7 +278,7 @@ static void copy_frame_samples(struct supersampled_frame *supersampled, struct p
 {
     for (int y = 0; y < supersampled->height / MARK_SAMPLES_PER_PIXEL_AXIS; y++) {
         for (int x = 0; x < supersampled->width / MARK_SAMPLES_PER_PIXEL_AXIS; x++) {
-            uint8_t *pixel = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
+            uint8_t *pixel_rgb = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
             int sum[3] = {0, 0, 0};
             for (int i = 0; i < MARK_SAMPLES_PER_PIXEL_AXIS * MARK_SAMPLES_PER_PIXEL_AXIS; i++) {
                 const size_t row =
@@ -286,13 +288,13 @@ static void copy_frame_samples(struct supersampled_frame *supersampled, struct p
                 uint8_t *sample =
                     supersampled->rgb + 3 * (row * (size_t)supersampled->width + column);
                 for (int k = 0; k < 3; k++) {
-                    sample[k] = is_copied_to_image ? sample[k] : pixel[k];
+                    sample[k] = is_copied_to_image ? sample[k] : pixel_rgb[k];
                     sum[k] += sample[k];
                 }
             }
             for (int k = 0; k < 3; k++) {
                 const int count = MARK_SAMPLES_PER_PIXEL_AXIS * MARK_SAMPLES_PER_PIXEL_AXIS;
-                pixel[k] = (uint8_t)((sum[k] + count / 2) / count);
+                pixel_rgb[k] = (uint8_t)((sum[k] + count / 2) / count);
             }
         }
     }

@@ -165,8 +165,8 @@ static void add_bone(struct picture_scene *out, const double a[3], const double 
     }
 }
 
-/* The bones of a hand: from each link's joint to those of its children, and to its shapes. A base
- * that moves is its shapes. */
+/* The bones of a hand: from each link's joint to those of its children, and to its shapes. Of a
+ * base that moves only its shapes are drawn. */
 static void add_hand_bones(struct tact_world *world, int index, const struct tact_pose *shapes,
                            int id, struct picture_scene *out)
 {
@@ -261,20 +261,20 @@ static void add_drawn_contact(struct tact_world *world, const struct tact_contac
     tact_m3_tmul_v3(p->force, frame, r);
     tact_v3_scale(p->force, p->force, sign / period);
     tact_v3_scale(p->torsion, frame, sign * contact_loads.torsion);
-    p->pushes = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
+    p->is_finger_force = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
 }
 
-void picture_gather_scene(struct tact_scene_log *view, const struct tact_record *before,
+void picture_gather_scene(struct tact_scene_log *scene_log, const struct tact_record *before,
                           const struct tact_record *now, struct picture_scene *out)
 {
-    struct tact_world *world = tact_session_world(view->session);
+    struct tact_world *world = tact_session_world(scene_log->session);
     int pairs, shapes = tact_world_shape_count(world);
     out->pressure = calloc(1, sizeof *out->pressure);
-    tact_session_request_pressure(view->session, out->pressure);
-    tact_scene_log_step(view, before, now);
+    tact_session_request_pressure(scene_log->session, out->pressure);
+    tact_scene_log_step(scene_log, before, now);
     const int *near = tact_world_near(world, &pairs);
     const struct tact_pose *poses = tact_world_shape_poses(world);
-    out->time = (double)now->tick * view->scene->period;
+    out->time = (double)now->tick * scene_log->scene->period;
     out->contacts = calloc((size_t)pairs * TACT_PIECES + 1, sizeof *out->contacts);
     out->failed = !out->contacts || !out->pressure;
     for (int i = 0; i < shapes; i++) {
@@ -287,10 +287,10 @@ void picture_gather_scene(struct tact_scene_log *view, const struct tact_record 
         const int i = near[n];
         const struct tact_contact *c = tact_world_contact(world, i);
         for (int k = 0; k < c->split; k++) {
-            add_drawn_contact(world, tact_world_piece(world, i, k), view->scene->period, out);
+            add_drawn_contact(world, tact_world_piece(world, i, k), scene_log->scene->period, out);
         }
         if (!c->split) {
-            add_drawn_contact(world, c, view->scene->period, out);
+            add_drawn_contact(world, c, scene_log->scene->period, out);
         }
     }
 }
@@ -301,7 +301,7 @@ struct polygon {
     size_t count, room; /* corners, and room of each list */
 };
 
-/* Makes room for so many corners; 0 where memory is short. */
+/* Makes room for that many corners of the polygon; returns 0 where memory is short. */
 static int reserve_corners(struct polygon *p, size_t count)
 {
     if (count <= p->room) {
@@ -394,10 +394,10 @@ static void add_polygon_triangles(struct picture_scene *scene, const struct poly
     }
 }
 
-void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
+void picture_add_planes(struct tact_scene_log *scene_log, const struct picture_camera *camera,
                         const double lower[3], const double upper[3], struct picture_scene *scene)
 {
-    struct tact_world *world = tact_session_world(view->session);
+    struct tact_world *world = tact_session_world(scene_log->session);
     const struct tact_pose *poses = tact_world_shape_poses(world);
     const double z[3] = {0, 0, 1};
     struct polygon polygon = {.count = 0};

@@ -13,9 +13,9 @@
 #define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
 /* index of the colour for objects that the first session does not draw */
 #define PLOT_COLOUR_OF_OTHERS 5
-/* time intervals drawn; of each, the least and the largest value */
+/* number of time intervals, of each of which the least and the largest value are drawn */
 #define PLOT_MAX_TIME_INTERVALS 500
-#define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
+#define PLOT_MAX_CENTRE_TICKS 200 /* maximum number of ticks whose centre of pressure is drawn */
 #define PLOT_HISTOGRAM_BINS 120   /* bins of a latency histogram, 20 a decade from 0.1 us */
 #define PLOT_MAX_TIME_MARKS 12    /* maximum number of marks on the time axis */
 /* maximum number of channels of devices, drawn if there is nothing else */
@@ -72,10 +72,11 @@ struct plot_pair {
     double corner[TACT_PATCH_CORNERS][2]; /* corners of the patch at the last touch [m] */
     /* largest pressure of all contacts then; NULL: no pressure of this pair */
     struct tact_pressure *pressure;
-    double place[9];   /* frame of the patch then: centre, and its axes in rows, world */
-    int first;         /* index of the pair's first patch in the pressure map */
-    int is_mapped;     /* 1 where the map has polygons of the pair */
-    double peak, load; /* peak [Pa] and resultant force [N] of the pair's pressure */
+    double patch_frame[9]; /* frame of the patch at the last touch: centre, then its axes as rows,
+                              world */
+    int first;             /* index of the pair's first patch in the pressure map */
+    int has_pressure_polygons; /* 1 where the pressure map of that tick has polygons of the pair */
+    double peak, load;         /* peak [Pa] and resultant force [N] of the pair's pressure */
 };
 
 /* Rotation of a body since the start, over any number of turns. */
@@ -85,15 +86,15 @@ struct plot_body_rotation {
 };
 
 struct plot_time_mark {
-    double time; /* [s] */
-    int bad;     /* 1: a fault or a loss */
+    double time;  /* [s] */
+    int is_fault; /* 1: a fault or a loss */
     char text[64];
 };
 
 struct plot_session {
     const char *path;
     struct tact_log *log;
-    struct tact_scene_log view;
+    struct tact_scene_log scene_log;
     struct survey survey;
     struct range range; /* --from and --to */
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
@@ -101,7 +102,7 @@ struct plot_session {
     double duration;    /* duration of the whole session [s] */
     /* time added to all that is drawn, which puts it on the other end's clock [s]; 0: none */
     double shift;
-    double shift_error; /* most by which `shift` is wrong [s] */
+    double shift_error; /* largest error of `shift` [s] */
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */
@@ -111,9 +112,9 @@ struct plot_session {
         double limited_tick_count; /* number of limited ticks up to the tick before */
     } port[PLOT_MAX_PORTS];
     int pair_count, joint_count, body_count, hold_count, port_count;
-    int left_out[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in hands and
-                        of ports that are not drawn */
-    struct plot_body_rotation turn[PLOT_MAX_BODIES];
+    int undrawn_counts[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in
+                        hands and of ports that are not drawn */
+    struct plot_body_rotation body_rotation[PLOT_MAX_BODIES];
     double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
                                                  [rad] */
     struct tact_pressure *pressure;           /* pressure of the tick that was run last */
@@ -124,14 +125,14 @@ struct plot_session {
     } channel[PLOT_MAX_CHANNELS]; /* channels that change, in sessions without pairs, joints and
                                      bodies */
     int channel_count;
-    int real; /* 1: real time, so that there is a wake latency */
+    int is_real_time; /* 1: real time, so that there is a wake latency */
     struct plot_time_interval values_by_time_interval[PLOT_MAX_TIME_INTERVALS];
     uint64_t wake_latency_bins[PLOT_HISTOGRAM_BINS], compute_time_bins[PLOT_HISTOGRAM_BINS];
     struct plot_time_mark mark[PLOT_MAX_TIME_MARKS];
     int time_mark_count;
 };
 
-/* Column numbers in the buckets. */
+/* Column numbers in the values of a time interval. */
 int plot_pair_column(int pair, int which);
 int plot_joint_column(const struct plot_session *s,
                       int joint); /* position, then target or NaN [deg] or [mm] */
@@ -175,7 +176,8 @@ void plot_legend(FILE *to, const struct plot_session *sessions, int count,
                  const char *const colours[6]);
 void plot_legend_remove_labels(FILE *to);
 
-/* plot_pressure.c: takes that of a pair in the tick that was run last. 0 or -ENOMEM. */
+/* plot_pressure.c: stores the pressure of a pair in the tick that was run last. Returns 0 or
+ * -ENOMEM. */
 int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
                         const struct tact_patch *patch);
 /* plot_pressure() draws it in a panel, dark at 0 and light at the peak, with the position and

@@ -7,19 +7,19 @@
 #define MAX_CLOCK_DISAGREEMENT 0.05
 
 struct clock_sample {
-    double offset;  /* clock of the other end minus that of this one, as measured last [s] */
-    double one_way; /* half of the round trip that it is from, which limits its error [s]; NaN: the
-                       logs have no common link, or it was not measured */
+    double offset;        /* clock of the other end minus that of this one, as measured last [s] */
+    double one_way_delay; /* half of the round trip that it is from, which limits its error [s];
+                       NaN: the logs have no common link, or it was not measured */
 };
 
 static struct clock_sample find_clock_sample(const struct plot_session *s)
 {
     struct clock_sample sample = {NAN, 0.0};
     int links = 0;
-    for (int d = 0; d < s->view.device_count; d++) {
-        const struct tact_device_info *device = &s->view.devices[d];
+    for (int d = 0; d < s->scene_log.device_count; d++) {
+        const struct tact_device_info *device = &s->scene_log.devices[d];
         for (int i = 0; i < device->input_count; i++) {
-            const double value = s->survey.last[s->view.device_inputs[d] + 2 + (uint32_t)i];
+            const double value = s->survey.last[s->scene_log.device_inputs[d] + 2 + (uint32_t)i];
             if (!survey_is_link_quality_input(device, i)) {
                 continue;
             }
@@ -27,11 +27,11 @@ static struct clock_sample find_clock_sample(const struct plot_session *s)
                 sample.offset = value;
                 links++;
             } else if (!strcmp(device->input[i].name, "one_way")) {
-                sample.one_way = value;
+                sample.one_way_delay = value;
             }
         }
     }
-    sample.one_way = links == 1 && sample.one_way > 0.0 ? sample.one_way : NAN;
+    sample.one_way_delay = links == 1 && sample.one_way_delay > 0.0 ? sample.one_way_delay : NAN;
     return sample;
 }
 
@@ -39,21 +39,21 @@ static struct clock_sample find_clock_sample(const struct plot_session *s)
 static double find_start_time_ns(const struct plot_session *s)
 {
     return (double)s->survey.first_ns -
-           1e9 * s->view.scene->period * (double)tact_log_state(s->log)->first_tick;
+           1e9 * s->scene_log.scene->period * (double)tact_log_state(s->log)->first_tick;
 }
 
 void plot_align_session_clocks(struct plot_session *s)
 {
     const struct clock_sample a = find_clock_sample(&s[0]), b = find_clock_sample(&s[1]);
-    /* of the two ends the one whose packets were delayed less */
-    const double offset = a.one_way <= b.one_way ? a.offset : -b.offset;
+    /* the clock offset that the end with the smaller delay has measured */
+    const double offset = a.one_way_delay <= b.one_way_delay ? a.offset : -b.offset;
     const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset;
-    if (!(fabs(a.offset + b.offset) < MAX_CLOCK_DISAGREEMENT + a.one_way + b.one_way) ||
+    if (!(fabs(a.offset + b.offset) < MAX_CLOCK_DISAGREEMENT + a.one_way_delay + b.one_way_delay) ||
         !(shift < s[0].duration) || !(shift > -s[1].duration)) {
         return;
     }
     s[1].shift = shift;
-    s[1].shift_error = fmin(a.one_way, b.one_way);
+    s[1].shift_error = fmin(a.one_way_delay, b.one_way_delay);
     s[1].from += shift;
     s[1].to += shift;
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {

@@ -65,11 +65,11 @@ static int choose_largest_weights(const double *weight, int count, int most, int
 {
     int used = 0;
     for (int i = 0; i < count && used < most; i++) {
-        int larger = 0;
+        int larger_weight_count = 0;
         for (int k = 0; k < count; k++) {
-            larger += weight[k] > weight[i] || (weight[k] == weight[i] && k < i);
+            larger_weight_count += weight[k] > weight[i] || (weight[k] == weight[i] && k < i);
         }
-        if (weight[i] > 0.0 && larger < most) {
+        if (weight[i] > 0.0 && larger_weight_count < most) {
             out[used++] = i;
         }
     }
@@ -112,26 +112,26 @@ static double track_hinge_angle(struct plot_body_rotation *turn, const double st
 
 static int is_plotted_joint_a_constraint(const struct plot_session *s, int joint)
 {
-    return s->joint[joint] >= s->view.joint_count;
+    return s->joint[joint] >= s->scene_log.joint_count;
 }
 
 const char *plot_joint_name(const struct plot_session *s, int joint)
 {
-    return survey_joint_name(&s->view, s->joint[joint]);
+    return survey_joint_name(&s->scene_log, s->joint[joint]);
 }
 
 int plot_is_joint_prismatic(const struct plot_session *s, int joint)
 {
-    int of = s->joint[joint], hands = s->view.joint_count;
-    return of < hands ? s->view.joints[of].slides
-                      : !strcmp(s->view.scene->joints[of - hands].type, "slider");
+    int of = s->joint[joint], hands = s->scene_log.joint_count;
+    return of < hands ? s->scene_log.joints[of].slides
+                      : !strcmp(s->scene_log.scene->joints[of - hands].type, "slider");
 }
 
 /* The value of a mechanism's joint; a hinge's, which the log has from -pi to pi, continuous over
  * whole turns. */
 static double get_constraint_coordinate(struct plot_session *s, int joint, const double *v)
 {
-    double value = v[s->view.constraints[s->joint[joint] - s->view.joint_count].joint];
+    double value = v[s->scene_log.constraints[s->joint[joint] - s->scene_log.joint_count].joint];
     if (!plot_is_joint_prismatic(s, joint)) {
         const double period = 2.0 * acos(-1.0);
         value += period * round((s->last_hinge_angle[joint] - value) / period);
@@ -148,8 +148,8 @@ static void fill_joint_columns(struct plot_session *s, int joint, const double *
         out[1] = NAN; /* nothing drives it */
         return;
     }
-    out[0] = scale * v[s->view.joints[s->joint[joint]].position];
-    out[1] = scale * v[s->view.joints[s->joint[joint]].target];
+    out[0] = scale * v[s->scene_log.joints[s->joint[joint]].position];
+    out[1] = scale * v[s->scene_log.joints[s->joint[joint]].target];
 }
 
 static void fill_hold_columns(const double *hold, double *out)
@@ -166,34 +166,35 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
                                      double *out)
 {
     for (int i = 0; i < s->pair_count; i++) {
-        fill_pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
+        fill_pair_columns(&s->scene_log.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
     }
     for (int i = 0; i < s->joint_count; i++) {
         double *joint = out + plot_joint_column(s, i);
         fill_joint_columns(s, i, v, joint);
         out[plot_stop_column(s, i)] =
-            survey_stop_of_joint(&s->view, s->joint[i], v) != 0.0 ? joint[0] : NAN;
+            survey_stop_of_joint(&s->scene_log, s->joint[i], v) != 0.0 ? joint[0] : NAN;
     }
     for (int i = 0; i < s->hold_count; i++) {
-        fill_hold_columns(v + s->view.holds[s->hold[i]].hold, out + plot_hold_column(s, i, 0));
+        fill_hold_columns(v + s->scene_log.holds[s->hold[i]].hold, out + plot_hold_column(s, i, 0));
     }
     for (int i = 0; i < s->port_count; i++) {
         plot_fill_port_columns(s, i, v, out + plot_port_column(s, i, 0));
     }
     for (int i = 0; i < s->body_count; i++) {
-        const struct tact_scene_log_body *body = &s->view.bodies[s->body[i]];
+        const struct tact_scene_log_body *body = &s->scene_log.bodies[s->body[i]];
         uint32_t pose = body->pose, center = body->center;
         double moved[3];
         tact_v3_sub(moved, v + center, start + center);
-        const double angle = track_hinge_angle(&s->turn[i], start + pose + 3, v + pose + 3);
+        const double angle =
+            track_hinge_angle(&s->body_rotation[i], start + pose + 3, v + pose + 3);
         out[plot_body_column(s, i)] = fabs(angle) * 180.0 / acos(-1.0);
         out[plot_body_column(s, i) + 1] = 1e3 * sqrt(tact_v3_dot(moved, moved));
     }
     for (int i = 0; i < s->channel_count; i++) {
         out[plot_channel_column(s, i)] = v[s->channel[i].offset];
     }
-    out[plot_time_column(s)] = v[s->view.timing] * 1e-3;
-    out[plot_time_column(s) + 1] = v[s->view.timing + 1] * 1e-3;
+    out[plot_time_column(s)] = v[s->scene_log.timing] * 1e-3;
+    out[plot_time_column(s) + 1] = v[s->scene_log.timing + 1] * 1e-3;
 }
 
 /* Adds the values of a tick to the time interval in which it lies. */
@@ -222,18 +223,18 @@ static void count_time_in_bin(uint64_t *histogram_bins, double us)
 static int add_pressure_centres(struct plot_session *s, const struct tact_record *before,
                                 const struct tact_record *now)
 {
-    struct tact_world *world = tact_session_world(s->view.session);
+    struct tact_world *world = tact_session_world(s->scene_log.session);
     int rc = 0;
-    tact_session_request_pressure(s->view.session, s->pressure);
-    tact_scene_log_step(&s->view, before, now);
+    tact_session_request_pressure(s->scene_log.session, s->pressure);
+    tact_scene_log_step(&s->scene_log, before, now);
     for (int i = 0; !rc && i < s->pair_count; i++) {
         struct plot_pair *p = &s->pair[i];
-        const struct tact_contact *c = tact_world_contact(world, s->view.pairs[p->pair].pair);
+        const struct tact_contact *c = tact_world_contact(world, s->scene_log.pairs[p->pair].pair);
         if (!c->touching || c->impulse[0] <= 0.0 ||
             p->pressure_centre_count == PLOT_MAX_CENTRE_TICKS) {
             continue;
         }
-        p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
+        p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->scene_log.scene->period,
                                              TACT_PATCH_CORNERS, p->corner);
         plot_centre_add_ratio(p, c);
         rc = plot_pressure_store(s, p, &c->patch);
@@ -244,28 +245,30 @@ static int add_pressure_centres(struct plot_session *s, const struct tact_record
 /* Adds one record: its columns and, at intervals, the centre of pressure. */
 static int add_tick_of_record(struct plot_session *s, const struct tact_record *start,
                               const struct tact_record *before, const struct tact_record *now,
-                              double *touch)
+                              double *first_touch_times)
 {
-    double value[PLOT_MAX_COLUMNS], time = (double)now->tick * s->view.scene->period;
+    double value[PLOT_MAX_COLUMNS], time = (double)now->tick * s->scene_log.scene->period;
     uint64_t tick_interval =
-        (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
+        (uint64_t)((s->to - s->from) / s->scene_log.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
     int follows_previous_tick = before && now->tick == before->tick + 1,
-        compute = plot_time_column(s) + 1;
+        compute_column = plot_time_column(s) + 1;
     fill_plot_values_of_tick(s, start->values, now->values, value);
     for (int i = 0; i < s->pair_count; i++) {
-        touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
+        first_touch_times[i] = first_touch_times[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0
+                                   ? time
+                                   : first_touch_times[i];
     }
     if (now->tick < s->ticks[0] || now->tick >= s->ticks[1]) {
         return 0;
     }
-    count_time_in_bin(s->wake_latency_bins, value[compute - 1]);
-    tact_histogram_add(&s->wake_latency, survey_integer(now->values[s->view.timing]));
+    count_time_in_bin(s->wake_latency_bins, value[compute_column - 1]);
+    tact_histogram_add(&s->wake_latency, survey_integer(now->values[s->scene_log.timing]));
     if (before) {
-        count_time_in_bin(s->compute_time_bins, value[compute]);
-        tact_histogram_add(&s->compute, survey_integer(now->values[s->view.timing + 1]));
+        count_time_in_bin(s->compute_time_bins, value[compute_column]);
+        tact_histogram_add(&s->compute, survey_integer(now->values[s->scene_log.timing + 1]));
     } else {
         /* no tick precedes this one, so that no interval between ticks is known */
-        value[compute] = NAN;
+        value[compute_column] = NAN;
     }
     add_sample_to_time_interval(s, time, before && !follows_previous_tick, value);
     return follows_previous_tick && now->tick % tick_interval == 0
@@ -277,23 +280,23 @@ static int read_plotted_records(struct plot_session *s)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *now = malloc(bytes), *before = malloc(bytes), *start = malloc(bytes);
-    double touch[PLOT_MAX_PAIRS];
+    double first_touch_times[PLOT_MAX_PAIRS];
     int rc = now && before && start ? tact_log_seek(s->log, 0) : -ENOMEM, first = 1;
     for (int i = 0; i < PLOT_MAX_PAIRS; i++) {
-        touch[i] = -1.0;
+        first_touch_times[i] = -1.0;
     }
     for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, now)) > 0; first = 0) {
         if (first) {
             memcpy(start, now, bytes);
         }
-        int failed = add_tick_of_record(s, start, first ? NULL : before, now, touch);
+        int failed = add_tick_of_record(s, start, first ? NULL : before, now, first_touch_times);
         rc = failed ? failed : rc;
         memcpy(before, now, bytes);
     }
     free(now);
     free(before);
     free(start);
-    plot_collect_marks(s, touch);
+    plot_collect_marks(s, first_touch_times);
     for (int i = 0; i < s->pair_count; i++) {
         plot_centres_scale_to_outline(&s->pair[i]);
     }
@@ -313,9 +316,9 @@ static int choose_channels(struct plot_session *s)
             moves[k] |= memcmp(&start[k], &r->values[k], sizeof *start) != 0;
         }
     }
-    for (int d = 0; !rc && d < s->view.device_count; d++) {
-        for (int c = 0; c < s->view.devices[d].input_count; c++) {
-            uint32_t offset = s->view.device_inputs[d] + 2 + (uint32_t)c;
+    for (int d = 0; !rc && d < s->scene_log.device_count; d++) {
+        for (int c = 0; c < s->scene_log.devices[d].input_count; c++) {
+            uint32_t offset = s->scene_log.device_inputs[d] + 2 + (uint32_t)c;
             if (moves[offset] && s->channel_count < PLOT_MAX_CHANNELS) {
                 int k = s->channel_count++;
                 s->channel[k].device = d;
@@ -352,7 +355,7 @@ static int has_joint_coordinate(const struct tact_scene_log *v, int joint)
 /* Chooses the pairs with the largest force. Returns 0 or -ENOMEM. */
 static int choose_plotted_pairs(struct plot_session *s)
 {
-    const struct tact_scene_log *v = &s->view;
+    const struct tact_scene_log *v = &s->scene_log;
     int pairs[PLOT_MAX_PAIRS], touched = 0;
     double *weight = calloc((size_t)v->pair_count + 1, sizeof *weight);
     if (!weight) {
@@ -366,7 +369,7 @@ static int choose_plotted_pairs(struct plot_session *s)
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
-    s->left_out[0] = touched - s->pair_count;
+    s->undrawn_counts[0] = touched - s->pair_count;
     free(weight);
     return 0;
 }
@@ -374,16 +377,17 @@ static int choose_plotted_pairs(struct plot_session *s)
 /* Chooses the bodies in hands with the largest grip force. Returns 0 or -ENOMEM. */
 static int choose_plotted_holds(struct plot_session *s)
 {
-    double *weight = calloc((size_t)s->view.hold_count + 1, sizeof *weight);
+    double *weight = calloc((size_t)s->scene_log.hold_count + 1, sizeof *weight);
     if (!weight) {
         return -ENOMEM;
     }
-    for (int i = 0; i < s->view.hold_count; i++) {
+    for (int i = 0; i < s->scene_log.hold_count; i++) {
         weight[i] = s->survey.holds[i].grip;
-        s->left_out[3] += weight[i] > 0.0;
+        s->undrawn_counts[3] += weight[i] > 0.0;
     }
-    s->hold_count = choose_largest_weights(weight, s->view.hold_count, PLOT_MAX_HOLDS, s->hold);
-    s->left_out[3] -= s->hold_count;
+    s->hold_count =
+        choose_largest_weights(weight, s->scene_log.hold_count, PLOT_MAX_HOLDS, s->hold);
+    s->undrawn_counts[3] -= s->hold_count;
     free(weight);
     return 0;
 }
@@ -391,20 +395,21 @@ static int choose_plotted_holds(struct plot_session *s)
 /* Chooses the ports with the largest forces. Returns 0 or -ENOMEM. */
 static int choose_plotted_ports(struct plot_session *s)
 {
-    int ports[PLOT_MAX_PORTS];
-    double *weight = calloc((size_t)s->view.port_count + 1, sizeof *weight);
+    int chosen_ports[PLOT_MAX_PORTS];
+    double *weight = calloc((size_t)s->scene_log.port_count + 1, sizeof *weight);
     if (!weight) {
         return -ENOMEM;
     }
-    for (int i = 0; i < s->view.port_count; i++) {
+    for (int i = 0; i < s->scene_log.port_count; i++) {
         /* where there is room, ports without force are drawn too */
         weight[i] = fmax(s->survey.ports[i].force, 1e-12);
     }
-    s->port_count = choose_largest_weights(weight, s->view.port_count, PLOT_MAX_PORTS, ports);
+    s->port_count =
+        choose_largest_weights(weight, s->scene_log.port_count, PLOT_MAX_PORTS, chosen_ports);
     for (int i = 0; i < s->port_count; i++) {
-        s->port[i].port = ports[i];
+        s->port[i].port = chosen_ports[i];
     }
-    s->left_out[4] = s->view.port_count - s->port_count;
+    s->undrawn_counts[4] = s->scene_log.port_count - s->port_count;
     free(weight);
     return 0;
 }
@@ -432,7 +437,7 @@ static void update_largest_motion(const struct tact_scene_log *v, const double *
 /* Chooses the joints and bodies that move most. */
 static int choose_moving_bodies_and_joints(struct plot_session *s)
 {
-    const struct tact_scene_log *v = &s->view;
+    const struct tact_scene_log *v = &s->scene_log;
     int joints = v->joint_count + v->constraint_count, moving = 0;
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *r = malloc(bytes), *start = malloc(bytes);
@@ -453,8 +458,8 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
     }
     s->joint_count = rc ? 0 : choose_largest_weights(joint, joints, PLOT_MAX_JOINTS, s->joint);
     s->body_count = rc ? 0 : choose_largest_weights(body, v->body_count, PLOT_MAX_BODIES, s->body);
-    s->left_out[1] = moving - s->joint_count;
-    s->left_out[2] = v->body_count - s->body_count;
+    s->undrawn_counts[1] = moving - s->joint_count;
+    s->undrawn_counts[2] = v->body_count - s->body_count;
     free(r);
     free(start);
     free(joint);
@@ -466,7 +471,7 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
 static int choose_tick_range(struct plot_session *s, struct tact_error *err)
 {
     const struct tact_log_state *state = tact_log_state(s->log);
-    const double period = s->view.scene->period;
+    const double period = s->scene_log.scene->period;
     for (int i = 0; i < 2; i++) {
         s->ticks[i] = tact_replay_tick(s->range.at[i], s->range.in_seconds >> i & 1, period);
     }
@@ -488,7 +493,7 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
     struct tact_messages messages = {command_message, NULL};
     s->path = path;
     int rc = tact_log_open(path, &s->log, err);
-    rc = rc ? rc : tact_scene_log_open(s->log, messages, &s->view, err);
+    rc = rc ? rc : tact_scene_log_open(s->log, messages, &s->scene_log, err);
     if (!rc && tact_log_state(s->log)->ticks == 0) {
         tact_error_at(err, path, 0, 0, NULL);
         rc = tact_error_set(err, -EINVAL, "the log has no tick");
@@ -497,20 +502,20 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
         return rc;
     }
     const char *clock = tact_log_fact(s->log, "realtime");
-    s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->view.scene->period;
+    s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->scene_log.scene->period;
     rc = choose_tick_range(s, err);
     if (rc) {
         return rc;
     }
-    s->real = clock && !strcmp(clock, "real");
+    s->is_real_time = clock && !strcmp(clock, "real");
     tact_histogram_reset(&s->wake_latency);
     tact_histogram_reset(&s->compute);
-    rc = survey_log_records(s->log, &s->view, &s->survey);
+    rc = survey_log_records(s->log, &s->scene_log, &s->survey);
     rc = rc ? rc : choose_plotted_pairs(s);
     rc = rc ? rc : choose_plotted_holds(s);
     rc = rc ? rc : choose_plotted_ports(s);
     rc = rc ? rc : choose_moving_bodies_and_joints(s);
-    if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
+    if (!rc && s->scene_log.pair_count + s->scene_log.joint_count + s->scene_log.body_count == 0) {
         rc = choose_channels(s);
     }
     s->pressure = calloc(1, sizeof *s->pressure);
@@ -526,6 +531,6 @@ void plot_close_session(struct plot_session *s)
     }
     free(s->pressure);
     survey_free(&s->survey);
-    tact_scene_log_close(&s->view);
+    tact_scene_log_close(&s->scene_log);
     tact_log_close(s->log);
 }

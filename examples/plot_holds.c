@@ -6,7 +6,7 @@
 
 const char *plot_hold_name(const struct plot_session *s, int hold)
 {
-    const struct tact_scene_log_hold *h = &s->view.holds[s->hold[hold]];
+    const struct tact_scene_log_hold *h = &s->scene_log.holds[s->hold[hold]];
     return text_hold_name(h->body, h->hand);
 }
 

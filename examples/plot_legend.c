@@ -35,8 +35,9 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
 }
 
 /* Writes the i-th legend entry of a column of panels, two entries per row. */
-static void write_legend_entry(struct legend *l, double left, int row, int i, const char *style,
-                               const char *prefix, const char *name, const char *colour)
+static void write_legend_entry(struct legend *l, double left, int row, int i,
+                               const char *line_style, const char *prefix, const char *name,
+                               const char *colour)
 {
     int legend_row = row + i / 2;
     double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * legend_row;
@@ -44,7 +45,7 @@ static void write_legend_entry(struct legend *l, double left, int row, int i, co
         l->to,
         "set arrow %d from screen %g, screen down(%g) to screen %g, screen down(%g) nohead %s lc "
         "rgb '%s'\n",
-        FIRST_LABEL_NUMBER + l->used, x, y, x + 0.018, y, style, colour);
+        FIRST_LABEL_NUMBER + l->used, x, y, x + 0.018, y, line_style, colour);
     write_legend_name(l, prefix, name, MAX_NAME_LETTERS - (int)strlen(prefix), x + 0.022, y,
                       "#000000");
 }
@@ -54,8 +55,8 @@ static void write_legend_note(struct legend *l, const struct plot_session *s, do
                               int which, const char *what)
 {
     char text[128];
-    if (s->left_out[which] > 0) {
-        snprintf(text, sizeof text, "and %d further %s, not drawn", s->left_out[which], what);
+    if (s->undrawn_counts[which] > 0) {
+        snprintf(text, sizeof text, "and %d further %s, not drawn", s->undrawn_counts[which], what);
         write_legend_name(l, "", text, MAX_NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
     }
 }
@@ -65,11 +66,11 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     struct legend l = {to, 0};
     for (int i = 0; i < s->pair_count; i++) {
         write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, 0, i, "lw 3", "",
-                           s->view.pairs[s->pair[i].pair].name, colours[i]);
+                           s->scene_log.pairs[s->pair[i].pair].name, colours[i]);
     }
     write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, (s->pair_count + 1) / 2, 0,
                       "contacts with less force");
-    int next_free_row_on_left = (s->pair_count + 1) / 2 + (s->left_out[0] > 0);
+    int next_free_row_on_left = (s->pair_count + 1) / 2 + (s->undrawn_counts[0] > 0);
     for (int i = 0; i < s->hold_count; i++) {
         write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, next_free_row_on_left, i, "lw 2", "",
                            plot_hold_name(s, i), colours[i]);
@@ -87,14 +88,14 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
                                a           ? "B: "
                                : count > 1 ? "A: "
                                            : "",
-                               s[a].view.bodies[s[a].body[i]].name, colours[(i + 2 * a) % 6]);
+                               s[a].scene_log.bodies[s[a].body[i]].name, colours[(i + 2 * a) % 6]);
         }
         row += (s[a].body_count + 1) / 2;
     }
     char text[160] = "";
-    if (s->left_out[1] > 0 && s->left_out[2] > 0) {
+    if (s->undrawn_counts[1] > 0 && s->undrawn_counts[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
-                 s->left_out[1], s->left_out[2]);
+                 s->undrawn_counts[1], s->undrawn_counts[2]);
         write_legend_name(&l, "", text, MAX_NOTE_LETTERS, SECOND_PANEL_LEFT_FRACTION,
                           TOP - ROW * row, "#B00020");
     } else {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "plot.h"
 
-static void add_time_mark(struct plot_session *s, double time, int bad, const char *what,
+static void add_time_mark(struct plot_session *s, double time, int is_fault, const char *what,
                           const char *name)
 {
     if (s->time_mark_count == PLOT_MAX_TIME_MARKS || time < 0.0) {
@@ -12,7 +12,7 @@ static void add_time_mark(struct plot_session *s, double time, int bad, const ch
     }
     struct plot_time_mark *m = &s->mark[s->time_mark_count++];
     m->time = time;
-    m->bad = bad;
+    m->is_fault = is_fault;
     snprintf(m->text, sizeof m->text, "%s%s%.40s", what, *name ? " " : "", name);
 }
 
@@ -44,7 +44,7 @@ static void add_hold_marks(struct plot_session *s)
 {
     const struct tact_log_event *e;
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
-        const double time = (double)e->tick * s->view.scene->period;
+        const double time = (double)e->tick * s->scene_log.scene->period;
         const int slips = !strcmp(e->name, "slip");
         if ((slips || !strcmp(e->name, "release")) && !is_time_already_marked(s, time)) {
             add_time_mark(s, time, slips, slips ? "slip:" : "release:", e->text);
@@ -65,11 +65,11 @@ static int is_event_of_hold(const struct tact_log_event *e)
 void plot_collect_marks(struct plot_session *s, const double *first_touch)
 {
     const struct tact_log_event *e;
-    double period = s->view.scene->period;
+    double period = s->scene_log.scene->period;
     int is_fault_marked = 0;
     add_first_touch_marks(s, first_touch);
-    for (uint32_t i = 0; i < s->view.scene->bodies_count; i++) {
-        const struct tact_scene_body *b = &s->view.scene->bodies[i];
+    for (uint32_t i = 0; i < s->scene_log.scene->bodies_count; i++) {
+        const struct tact_scene_body *b = &s->scene_log.scene->bodies[i];
         if (!b->fixed && b->support_until > 0.0 && b->support_until < s->duration) {
             add_time_mark(s, b->support_until, 0, "support ends:", b->name);
         }

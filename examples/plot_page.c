@@ -19,8 +19,8 @@
      (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* of a panel */
 #define PIXELS_PER_INCH 100               /* pixels per inch, for page sizes in inches */
 #define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
-#define MAX_PATH_LETTERS 26               /* of a log, in the heading */
-#define AXIS_RANGE_OF_CONSTANT 1.0        /* range of a plot axis on which all values are 0 */
+#define MAX_PATH_LETTERS 26        /* maximum number of letters of a log's path in the heading */
+#define AXIS_RANGE_OF_CONSTANT 1.0 /* range of a plot axis on which all values are 0 */
 /* largest width of a letter of 11 points, relative to a panel's width */
 #define LETTER_WIDTH_FRACTION 0.0125
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
@@ -76,12 +76,13 @@ static void write_panel_frame(FILE *to, int column, int row, const char *title)
 
 /* Rows of time mark labels at the top of a panel: each label is put in the first row with room;
  * without room it is omitted, but the mark's line is drawn. */
-struct mark_rows {
+struct mark_label_rows {
     /* right end of the last label of each row, as a fraction of the panel's width */
     double end[MAX_MARK_LABEL_ROWS];
 };
 
-static int choose_row_of_mark(struct mark_rows *rows, const struct plot_time_mark *m, double at)
+static int choose_row_of_mark_label(struct mark_label_rows *rows, const struct plot_time_mark *m,
+                                    double at)
 {
     double width = LETTER_WIDTH_FRACTION * (double)strlen(m->text) + 0.02;
     for (int i = 0; i < MAX_MARK_LABEL_ROWS && at + width < 1.0; i++) {
@@ -95,17 +96,17 @@ static int choose_row_of_mark(struct mark_rows *rows, const struct plot_time_mar
 
 static void write_time_marks(FILE *to, const struct plot_session *s, int has_mark_labels)
 {
-    struct mark_rows rows = {{0.0}};
+    struct mark_label_rows rows = {{0.0}};
     for (int i = 0; i < s->time_mark_count; i++) {
         const struct plot_time_mark *m = &s->mark[i];
-        const char *colour = m->bad ? "#B00020" : "#707070";
+        const char *colour = m->is_fault ? "#B00020" : "#707070";
         double at = (m->time - s->from) / (s->to - s->from);
-        int row = has_mark_labels && at >= 0.0 ? choose_row_of_mark(&rows, m, at) : -1;
+        int row = has_mark_labels && at >= 0.0 ? choose_row_of_mark_label(&rows, m, at) : -1;
         if (at >= 0.0 && at <= 1.0) {
             fprintf(to,
                     "set arrow %d from first %g, graph 0 to first %g, graph 1 nohead dt 3 lw %d "
                     "lc rgb '%s' back\n",
-                    i + 1, m->time, m->time, m->bad ? 2 : 1, colour);
+                    i + 1, m->time, m->time, m->is_fault ? 2 : 1, colour);
         }
         if (row >= 0) {
             fprintf(to, "set label %d ", i + 1);
@@ -129,7 +130,7 @@ static void clear_mark_labels(FILE *to)
 
 static const char *get_pair_name(const struct plot_session *s, int pair)
 {
-    return s->view.pairs[s->pair[pair].pair].name;
+    return s->scene_log.pairs[s->pair[pair].pair].name;
 }
 
 /* Index of a session's pair among the pairs drawn of the first session, or -1. */
@@ -224,8 +225,8 @@ static void plot_normal_forces(FILE *to, const struct plot_session *s, int count
     write_time_marks(to, s, 0);
 }
 
-/* The limit of each contact as a thin line in its colour, dashed of a second session; of a single
- * contact what is inside is shaded. */
+/* Draws the limit of each contact as a thin line in its colour, dashed for a second session; the
+ * area below the limit of a single contact is shaded. */
 static void plot_limit_curves(struct curve_list *c, const struct plot_session *s, int count,
                               int limit, double scale, int lower_limit_sign)
 {
@@ -247,8 +248,9 @@ static void plot_limit_curves(struct curve_list *c, const struct plot_session *s
     }
 }
 
-/* A quantity of the contacts with its limit, red in ticks in which it is reached. A contact that
- * slides and spins shares one limit between the two, and is then below each. */
+/* Draws friction or torsion of the contacts with its limit, red in ticks in which the limit is
+ * reached. Where a contact slides and spins, both together reach the limit, and each is below its
+ * own. */
 static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int count, int row,
                                      int lower_limit_sign)
 {
@@ -262,7 +264,8 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
                       row == 1           ? "Friction force [N]; thin: limit μN; red: slides"
                       : is_torsion_small ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
                                          : "Torsion [mN m]; thin: limit ±μNk; red: spins");
-    /* what the solver leaves: a millionth of the normal force, and that at a millimetre */
+    /* errors of the solver that are drawn as zero: a millionth of the normal force, and its torque
+     * at a millimetre */
     double rounding = 1e-6 * largest_value_of_pairs(s, count, PAIR_NORMAL_FORCE);
     write_axis_range(to, s, count, what, what + 1, scale, lower_limit_sign,
                      scale * (row == 1 ? rounding : 1e-3 * rounding));
@@ -288,7 +291,7 @@ static double patch_radius_mm(const struct plot_pair *p)
     return most > 0.0 ? most : 1.0;
 }
 
-/* The size of a patch [mm], and its pressure. */
+/* Writes the size of a patch [mm], its largest pressure and its force as text. */
 static void describe_patch_size_and_pressure(const struct plot_pair *p, const double size[2],
                                              char *out, size_t room)
 {
@@ -303,8 +306,8 @@ static void describe_patch_size_and_pressure(const struct plot_pair *p, const do
     }
 }
 
-/* The sizes below the patches, in alternating rows so that they do not overlap. */
-static void label_patches(FILE *to, const struct plot_session *s, int rows)
+/* Writes the sizes of the patches below them, in alternating rows so that they do not overlap. */
+static void write_patch_size_labels(FILE *to, const struct plot_session *s, int rows)
 {
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
@@ -322,7 +325,8 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
     }
 }
 
-/* Patches side by side, each about its centre and scaled to the available space. */
+/* Draws the patches with their centres of pressure side by side, each scaled to the available
+ * space. */
 static void plot_pressure_centres(FILE *to, const struct plot_session *s, int count)
 {
     struct curve_list c = {to, 0};
@@ -339,14 +343,14 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
             half, half, 2.0 * half * CELL_ASPECT_RATIO - 1.15);
-    label_patches(to, s, pressed ? 3 : 2);
+    write_patch_size_labels(to, s, pressed ? 3 : 2);
     for (int i = 0; i < s->pair_count; i++) {
         plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / patch_radius_mm(&s->pair[i]), &objects);
     }
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
         double x = 2.3 * i;
-        if (p->peak > 0.0 && p->is_mapped) {
+        if (p->peak > 0.0 && p->has_pressure_polygons) {
             continue; /* its pressure is drawn, below the curves */
         }
         curve(&c,
@@ -428,17 +432,17 @@ static const char *const time_colours[2][2] = {{"#56B4E9", "#9F7FC0"}, {"#404040
 static void plot_latency_histograms(FILE *to, const struct plot_session *s, int count)
 {
     struct curve_list line = {to, 0}, bars = {to, 0};
-    double period = s->view.scene->period * 1e6, most = 5.0 * period;
+    double period = s->scene_log.scene->period * 1e6, most = 5.0 * period;
     for (int a = 0; a < count; a++) {
         most = fmax(most, 1.5e-3 * (double)tact_histogram_summarise(&s[a].compute).max);
-        most =
-            fmax(most, s[a].real ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake_latency).max
-                                 : 0.0);
+        most = fmax(most, s[a].is_real_time
+                              ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake_latency).max
+                              : 0.0);
     }
     write_panel_frame(to, 1, 2, "Time of each tick [µs]; red: the period");
     fprintf(to, "set logscale y; set yrange [0.5:%g]; %s\n", most, count > 1 ? LONG_KEY : KEY);
     for (int a = 0; a < count; a++) {
-        for (int k = s[a].real ? 0 : 1; k < 2; k++) {
+        for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
             int column = plot_time_column(&s[a]) + 2 + k;
             curve(&line, "$%c u 1:%d w p pt 7 ps 0.3 lc rgb '%s' t '%s%s'", 'A' + a, column,
                   time_colours[k][a], count > 1 ? (a ? "B: " : "A: ") : "", time_names[k]);
@@ -455,7 +459,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
             "'#D00000'\n",
             most, count > 1 ? LONG_KEY : KEY, period, period);
     for (int a = 0; a < count; a++) {
-        for (int k = s[a].real ? 0 : 1; k < 2; k++) {
+        for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
             curve(&bars,
                   "$%cH u 1:($%d>0?$%d:NaN):($1*0.115) w boxes fs transparent solid 0.5 noborder "
                   "lc rgb '%s' t '%s%s'",
@@ -466,22 +470,24 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
     end_panel_curves(&bars, "");
 }
 
-/* The name of the scene, smaller where it is long, and below it a line for each session. */
+/* Writes the name of the scene, smaller where it is long, and below it a line for each session. */
 static void write_session_heading(FILE *to, const struct plot_session *s, int count)
 {
-    const char *scene = s->view.scene->name ? s->view.scene->name : "";
-    const double name_height = count > 1 ? 0.9905 : 0.987, line = count > 1 ? 0.9765 : 0.9715;
+    const char *scene = s->scene_log.scene->name ? s->scene_log.scene->name : "";
+    const double name_position = count > 1 ? 0.9905 : 0.987,
+                 first_line_position = count > 1 ? 0.9765 : 0.9715;
     fputs("set label 70 ", to);
     drawing_print_quoted(to, "", scene);
-    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%d' left\n", name_height,
+    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%d' left\n", name_position,
             strlen(scene) > 30 ? 14 : 20);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
-        char text[MAX_SHOWN_TEXT_BYTES + 256], path[MAX_SHOWN_TEXT_BYTES], wake_latency[128] = "";
-        if (s[a].real) {
+        char text[MAX_SHOWN_TEXT_BYTES + 256], path[MAX_SHOWN_TEXT_BYTES],
+            wake_latency_text[128] = "";
+        if (s[a].is_real_time) {
             struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake_latency);
-            snprintf(wake_latency, sizeof wake_latency, "wake-up %.0f / %.0f / %.0f,  ",
+            snprintf(wake_latency_text, sizeof wake_latency_text, "wake-up %.0f / %.0f / %.0f,  ",
                      (double)w.p50 * 1e-3, (double)w.p99 * 1e-3, (double)w.max * 1e-3);
         }
         text_shorten_with_ellipsis(s[a].path, MAX_PATH_LETTERS, path, sizeof path);
@@ -489,13 +495,14 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             text, sizeof text,
             "%s:  %.2f s %s, %s, %llu ticks lost, %d faults;  %scompute %.0f / %.0f / %.0f µs  "
             "(p50 / p99 / most)",
-            path, s[a].duration, s[a].real ? "in real time" : "free-wheeling",
+            path, s[a].duration, s[a].is_real_time ? "in real time" : "free-wheeling",
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
-            s[a].survey.faults, wake_latency, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
+            s[a].survey.faults, wake_latency_text, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
         fprintf(to, "set label %d ", 71 + a);
         drawing_print_quoted(to, count < 2 ? "" : (a ? "B (dashed)  " : "A (solid)  "), text);
-        fprintf(to, " at screen 0.02, screen down(%g) font ',11' left\n", line - 0.0105 * a);
+        fprintf(to, " at screen 0.02, screen down(%g) font ',11' left\n",
+                first_line_position - 0.0105 * a);
     }
     if (count > 1 && s[1].shift != 0.0) {
         fprintf(to,
@@ -525,7 +532,8 @@ static void set_plot_page_terminal(FILE *to, const char *terminal, double height
 void plot_write_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
     double from = s->from, to_time = s->to;
-    int has_holds = 0, has_ports = 0; /* one more row of panels each for holds and ports */
+    int has_holds = 0,
+        has_ports = 0; /* one more row of panels for bodies in hands, and one for ports */
     for (int a = 0; a < count; a++) {
         has_holds |= s[a].hold_count > 0;
         has_ports |= s[a].port_count > 0;

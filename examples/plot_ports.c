@@ -12,12 +12,12 @@
 
 static const char *get_port_name(const struct plot_session *s, int port)
 {
-    return s->view.ports[s->port[port].port].name;
+    return s->scene_log.ports[s->port[port].port].name;
 }
 
 void plot_fill_port_columns(struct plot_session *s, int index, const double *v, double *out)
 {
-    const struct tact_scene_log_port *port = &s->view.ports[s->port[index].port];
+    const struct tact_scene_log_port *port = &s->scene_log.ports[s->port[index].port];
     double force = 0.0;
     for (int i = 0; i < port->components; i++) {
         force = hypot(force, v[port->force + (uint32_t)i * port->stride]);
@@ -90,7 +90,7 @@ void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
 {
     int left_out = 0;
     for (int a = 0; a < count; a++) {
-        left_out += s[a].left_out[4];
+        left_out += s[a].undrawn_counts[4];
     }
     frame(to, 0, row, "Energy absorbed [mJ]; dotted: least; red: generated");
     fputs("set ytics nomirror; set yrange [*<0:0.001<*]\n"

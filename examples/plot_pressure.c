@@ -13,13 +13,13 @@ int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
     const struct tact_pressure *map = s->pressure;
     pair->peak = pair->load = 0.0;
     pair->first = -1;
-    pair->is_mapped = 0;
+    pair->has_pressure_polygons = 0;
     for (uint32_t i = 0; i < map->patches; i++) {
-        if ((int)map->patch[i].pair == s->view.pairs[pair->pair].pair) {
+        if ((int)map->patch[i].pair == s->scene_log.pairs[pair->pair].pair) {
             pair->peak = fmax(pair->peak, (double)map->patch[i].peak);
             pair->load += map->patch[i].load;
             pair->first = pair->first < 0 ? (int)i : pair->first;
-            pair->is_mapped |= map->patch[i].polygons > 0;
+            pair->has_pressure_polygons |= map->patch[i].polygons > 0;
         }
     }
     if (!(pair->peak > 0.0)) {
@@ -30,8 +30,8 @@ int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
         return -ENOMEM;
     }
     memcpy(pair->pressure, map, sizeof *map);
-    tact_v3_copy(pair->place, patch->center);
-    memcpy(pair->place + 3, patch->frame + 3, 6 * sizeof *pair->place);
+    tact_v3_copy(pair->patch_frame, patch->center);
+    memcpy(pair->patch_frame + 3, patch->frame + 3, 6 * sizeof *pair->patch_frame);
     return 0;
 }
 
@@ -45,10 +45,10 @@ static void write_pressure_polygon(FILE *to, const struct plot_pair *pair, const
     for (int i = 0; i < sides; i++) {
         double at[3];
         for (int k = 0; k < 3; k++) {
-            at[k] = center[k] - pair->place[k] + (double)corner[i][k];
+            at[k] = center[k] - pair->patch_frame[k] + (double)corner[i][k];
         }
-        double x = x0 + scale * tact_v3_dot(pair->place + 3, at);
-        double y = scale * tact_v3_dot(pair->place + 6, at);
+        double x = x0 + scale * tact_v3_dot(pair->patch_frame + 3, at);
+        double y = scale * tact_v3_dot(pair->patch_frame + 6, at);
         mean += (double)corner[i][3] / sides;
         first[0] = i ? first[0] : x;
         first[1] = i ? first[1] : y;

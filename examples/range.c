@@ -9,7 +9,8 @@
 
 static const char *const names[2] = {"from", "to"};
 
-/* Digits alone are a tick; with a point or not and with a unit, a time. 0, or -1 for all else. */
+/* Parses digits alone as a tick, and a number with a unit as a time. Returns 0, or -1 for any other
+ * text. */
 static int parse_tick_or_time(const char *text, double *value, int *seconds)
 {
     char *rest;

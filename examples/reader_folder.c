@@ -9,10 +9,10 @@
 
 /* Place of the flags in the data of a call to clone: the lower half of its first argument, on the
  * little-endian machines that reader_process.h knows. */
-#define FLAGS_OF_CLONE ((__u32)offsetof(struct seccomp_data, args))
+#define CLONE_FLAGS_OFFSET ((__u32)offsetof(struct seccomp_data, args))
 
-/* Leaves the process the contents of the files of the folder and no others; what exists elsewhere
- * can still be asked. Returns 0 or -1. */
+/* Restricts the process to the contents of the files in the folder; it can still find out which
+ * files exist elsewhere. Returns 0 or -1. */
 static int restrict_to_folder(const char *path)
 {
     const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
@@ -47,7 +47,7 @@ int reader_confine_to_folder(const char *path)
         ALLOW_SYSTEM_CALL(SYS_readlink),
         ALLOW_SYSTEM_CALL(SYS_unlink),
 #endif
-        ALLOW_SYSTEM_CALL(SYS_openat), /* files: of the folder, by Landlock */
+        ALLOW_SYSTEM_CALL(SYS_openat), /* opens files, of the folder only by Landlock's rule */
         ALLOW_SYSTEM_CALL(SYS_newfstatat),
         ALLOW_SYSTEM_CALL(SYS_statx),
         ALLOW_SYSTEM_CALL(SYS_faccessat),
@@ -86,10 +86,10 @@ int reader_confine_to_folder(const char *path)
         ALLOW_SYSTEM_CALL(SYS_sigaltstack),
         ALLOW_SYSTEM_CALL(SYS_exit),
         ALLOW_SYSTEM_CALL(SYS_exit_group),
-        /* its arguments cannot be checked: glibc uses clone in its place */
+        /* clone3 is refused, as its arguments cannot be checked: glibc uses clone in its place */
         READER_ACTION_ON_CALL(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FLAGS_OF_CLONE),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, CLONE_FLAGS_OFFSET),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),

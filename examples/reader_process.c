@@ -42,14 +42,14 @@ char *reader_read_input(size_t *size)
         *size += n > 0 ? (size_t)n : 0;
         if (*size == room) {
             room *= 2;
-            char *grown = realloc(data, room);
-            if (!grown) {
+            char *larger_buffer = realloc(data, room);
+            if (!larger_buffer) {
                 free(data);
             }
-            data = grown;
+            data = larger_buffer;
         }
     }
-    if (n != 0) { /* more than may be, or cut off */
+    if (n != 0) { /* the input is larger than READER_MOST_BYTES, or could not be read to its end */
         free(data);
         data = NULL;
     }

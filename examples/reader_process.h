@@ -30,14 +30,14 @@ enum { READER_MOST_BYTES = 1 << 28 /* of a file */ };
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),                                       \
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
-/* What the filter does at a given system call. */
+/* The part of a filter that takes this action at a system call. */
 #define READER_ACTION_ON_CALL(call, action)                                                        \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
 
 void reader_limit_resource(int what, rlim_t most);
 
-/* Processor time for a file of that size: some make the importers loop for ever. SIGXCPU ends the
- * process. */
+/* Limits the processor time by the size of the file, as some files make the importers loop for
+ * ever. SIGXCPU ends the process. */
 void reader_limit_cpu_time(size_t size, unsigned min_cpu_seconds);
 
 /* Filters all further system calls. Returns 0 or -1. */

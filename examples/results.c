@@ -9,10 +9,10 @@
 #include "info.h"
 
 #define MAX_RUNS_PER_ITEM 6
-#define CONTACT_PATCH_RUN_INDEX 1 /* run of a contact */
+#define CONTACT_PATCH_RUN_INDEX 1 /* index of the run that has a contact's patch */
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
-struct item {
+struct hashed_item {
     char name[192]; /* "contact ruler/pinch.left_distal" */
     int is_contact_item;
     struct run {
@@ -20,21 +20,21 @@ struct item {
     } run[MAX_RUNS_PER_ITEM];
 };
 
-struct items {
-    struct item *item; /* items of the digest, sorted by name */
+struct hashed_items {
+    struct hashed_item *items_by_name; /* items of the digest, sorted by name */
     uint32_t count;
 };
 
-static void add_hashed_item(struct items *items, const char *kind, const char *name,
+static void add_hashed_item(struct hashed_items *items, const char *kind, const char *name,
                             const struct run run[MAX_RUNS_PER_ITEM])
 {
-    struct item *item = &items->item[items->count++];
+    struct hashed_item *item = &items->items_by_name[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
     item->is_contact_item = !strcmp(kind, "contact");
     memcpy(item->run, run, sizeof item->run);
 }
 
-static void add_device_items(struct items *items, const struct tact_device_info *device,
+static void add_device_items(struct hashed_items *items, const struct tact_device_info *device,
                              uint32_t at)
 {
     add_hashed_item(items, "device", device->name, (struct run[MAX_RUNS_PER_ITEM]){{at, 1}});
@@ -46,7 +46,7 @@ static void add_device_items(struct items *items, const struct tact_device_info 
     }
 }
 
-static void add_hashed_items(struct items *items, const struct tact_scene_log *v)
+static void add_hashed_items(struct hashed_items *items, const struct tact_scene_log *v)
 {
     for (int i = 0; i < v->body_count; i++) {
         const struct tact_scene_log_body *b = &v->bodies[i];
@@ -88,28 +88,28 @@ static void add_hashed_items(struct items *items, const struct tact_scene_log *v
 
 static int compare_item_names(const void *a, const void *b)
 {
-    return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
+    return strcmp(((const struct hashed_item *)a)->name, ((const struct hashed_item *)b)->name);
 }
 
-static int list_hashed_items(struct items *out, const struct tact_scene_log *v)
+static int list_hashed_items(struct hashed_items *out, const struct tact_scene_log *v)
 {
     int count = v->body_count + v->joint_count + v->constraint_count + v->pair_count +
                 v->device_count + v->output_count;
     for (int i = 0; i < v->device_count; i++) {
         count += v->devices[i].input_count;
     }
-    *out = (struct items){calloc((size_t)count + 1, sizeof *out->item), 0};
-    if (!out->item) {
+    *out = (struct hashed_items){calloc((size_t)count + 1, sizeof *out->items_by_name), 0};
+    if (!out->items_by_name) {
         return -ENOMEM;
     }
     add_hashed_items(out, v);
-    qsort(out->item, out->count, sizeof *out->item, compare_item_names);
+    qsort(out->items_by_name, out->count, sizeof *out->items_by_name, compare_item_names);
     return 0;
 }
 
 /* Whether an item has values in a tick: a pair that does not touch has a patch of zeros, and is
  * omitted. */
-static int is_item_present(const struct item *item, const double *values)
+static int is_item_present(const struct hashed_item *item, const double *values)
 {
     const struct run *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
     int has_nonzero_patch = !item->is_contact_item;
@@ -131,7 +131,8 @@ static void hash_u64(XXH3_state_t *hash, uint64_t value)
     XXH3_128bits_update(hash, &value, sizeof value);
 }
 
-static void hash_item_values(XXH3_state_t *hash, const struct item *item, const double *values)
+static void hash_item_values(XXH3_state_t *hash, const struct hashed_item *item,
+                             const double *values)
 {
     uint32_t count = 0;
     for (int i = 0; i < MAX_RUNS_PER_ITEM; i++) {
@@ -149,30 +150,30 @@ static void hash_item_values(XXH3_state_t *hash, const struct item *item, const 
     }
 }
 
-static void hash_tick_values(XXH3_state_t *hash, const struct items *items,
+static void hash_tick_values(XXH3_state_t *hash, const struct hashed_items *items,
                              const struct tact_record *r)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < items->count; i++) {
-        count += (uint32_t)is_item_present(&items->item[i], r->values);
+        count += (uint32_t)is_item_present(&items->items_by_name[i], r->values);
     }
     hash_u64(hash, r->tick);
     hash_u32(hash, count);
     for (uint32_t i = 0; i < items->count; i++) {
-        if (is_item_present(&items->item[i], r->values)) {
-            hash_item_values(hash, &items->item[i], r->values);
+        if (is_item_present(&items->items_by_name[i], r->values)) {
+            hash_item_values(hash, &items->items_by_name[i], r->values);
         }
     }
 }
 
-int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *view,
+int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *scene_log,
                                 char out[INFO_DIGEST_BYTES])
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     XXH3_state_t *hash = XXH3_createState();
-    struct items items = {0};
+    struct hashed_items items = {0};
     XXH128_canonical_t digest;
-    int rc = r && hash ? list_hashed_items(&items, view) : -ENOMEM;
+    int rc = r && hash ? list_hashed_items(&items, scene_log) : -ENOMEM;
     if (!rc) {
         XXH3_128bits_reset(hash);
         while ((rc = tact_log_next(log, r)) > 0) {
@@ -184,7 +185,7 @@ int info_compute_results_digest(struct tact_log *log, const struct tact_scene_lo
         }
     }
     XXH3_freeState(hash);
-    free(items.item);
+    free(items.items_by_name);
     free(r);
     return rc;
 }

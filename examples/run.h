@@ -27,8 +27,8 @@ struct run {
     double static_friction, dynamic_friction, spin_limit, tangential_restitution;
     int help; /* 1: the help was printed, so that nothing is run */
     /* function that corrects file and line of a scene error; or NULL */
-    void (*place)(void *user, struct tact_error *err);
-    void *place_error_user;
+    void (*relocate_error)(void *user, struct tact_error *err);
+    void *relocate_error_user;
     struct tact_session_options options;
     struct live live_status; /* user of options.watch */
 };

@@ -145,27 +145,28 @@ static int set_view_port_option(struct run *run, const char *text)
                : 0;
 }
 
-static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
-                                      {"record", required_argument, NULL, 'o'},
-                                      {"record-devices", required_argument, NULL, 'e'},
-                                      {"moments", required_argument, NULL, 'm'},
-                                      {"plugins", required_argument, NULL, 'p'},
-                                      {"require-rt", no_argument, NULL, 'r'},
-                                      {"view", optional_argument, NULL, 'v'},
-                                      {"no-browser", no_argument, NULL, 'n'},
-                                      {"allow-origin", required_argument, NULL, 'O'},
-                                      {"split-seconds", required_argument, NULL, 's'},
-                                      {"split-mb", required_argument, NULL, 'b'},
-                                      {"force", no_argument, NULL, 'F'},
-                                      {"reduced", optional_argument, NULL, 'R'},
-                                      {"static", required_argument, NULL, 'S'},
-                                      {"dynamic", required_argument, NULL, 'D'},
-                                      {"spin", required_argument, NULL, 'T'},
-                                      {"tangential-restitution", required_argument, NULL, 'E'},
-                                      {"json", no_argument, NULL, 'j'},
-                                      {"quiet", no_argument, NULL, 'q'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"duration", required_argument, NULL, 'd'},
+    {"record", required_argument, NULL, 'o'},
+    {"record-devices", required_argument, NULL, 'e'},
+    {"moments", required_argument, NULL, 'm'},
+    {"plugins", required_argument, NULL, 'p'},
+    {"require-rt", no_argument, NULL, 'r'},
+    {"view", optional_argument, NULL, 'v'},
+    {"no-browser", no_argument, NULL, 'n'},
+    {"allow-origin", required_argument, NULL, 'O'},
+    {"split-seconds", required_argument, NULL, 's'},
+    {"split-mb", required_argument, NULL, 'b'},
+    {"force", no_argument, NULL, 'F'},
+    {"reduced", optional_argument, NULL, 'R'},
+    {"static", required_argument, NULL, 'S'},
+    {"dynamic", required_argument, NULL, 'D'},
+    {"spin", required_argument, NULL, 'T'},
+    {"tangential-restitution", required_argument, NULL, 'E'},
+    {"json", no_argument, NULL, 'j'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0}};
 
 static double *coefficient_of_option(struct run *run, int option)
 {
@@ -186,13 +187,13 @@ static int set_reduced_coefficient(struct run *run, int option, const char *text
 {
     char *end;
     double *value = coefficient_of_option(run, option);
-    const struct option *spelled = longs;
-    while (spelled->val != option) {
-        spelled++;
+    const struct option *option_entry = long_options;
+    while (option_entry->val != option) {
+        option_entry++;
     }
     *value = tact_number_read(text, &end);
     return end == text || *end || !isfinite(*value)
-               ? command_usage(run->name, "--%s %s: a number is expected", spelled->name, text)
+               ? command_usage(run->name, "--%s %s: a number is expected", option_entry->name, text)
                : 0;
 }
 
@@ -201,7 +202,7 @@ int run_parse(struct run *run, int argc, char **argv)
     int c, rc = 0;
     run->static_friction = run->dynamic_friction = run->spin_limit = run->tangential_restitution =
         NAN;
-    while (!rc && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
+    while (!rc && (c = getopt_long(argc, argv, "hq", long_options, NULL)) != -1) {
         const char *text = optarg ? optarg : "";
         switch (c) {
         case 'd':

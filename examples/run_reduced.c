@@ -46,7 +46,7 @@ static const char *reason_not_reducible(const struct tact_scene *scene)
                                        : none;
 }
 
-/* The only pair of a world; -1 with a reason. */
+/* Index of the only pair of a world, or -1 with a reason. */
 static int find_only_pair(const struct tact_world *world, const char **why)
 {
     const int pair = tact_world_next_pair(world, -1);
@@ -79,8 +79,8 @@ static struct tact_pose relative_pose(const struct tact_pose *in, const struct t
     return out;
 }
 
-/* The value of an option of the command; where it was not given, another. */
-static double value_or(double option, double other)
+/* Value of an option of the command, or the default where the option was not given. */
+static double option_or_default(double option, double other)
 {
     return isnan(option) ? other : option;
 }
@@ -91,11 +91,12 @@ static struct tact_reduced_options options_of_scene(const struct run *run,
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     memcpy(o.gravity, scene->gravity, sizeof o.gravity);
-    o.friction_static = value_or(run->static_friction, law->friction);
-    o.friction_dynamic = value_or(run->dynamic_friction, law->friction);
-    o.spin_static = value_or(run->spin_limit, o.spin_static);
+    o.friction_static = option_or_default(run->static_friction, law->friction);
+    o.friction_dynamic = option_or_default(run->dynamic_friction, law->friction);
+    o.spin_static = option_or_default(run->spin_limit, o.spin_static);
     o.restitution = law->restitution;
-    o.tangential_restitution = value_or(run->tangential_restitution, o.tangential_restitution);
+    o.tangential_restitution =
+        option_or_default(run->tangential_restitution, o.tangential_restitution);
     o.max_step = scene->period;
     o.min_step = fmin(o.min_step, 1e-3 * scene->period);
     o.slip_speed = MAX_SLIP_SPEED_BEFORE_ROLLING;

@@ -19,7 +19,7 @@
 #include "reader_process.h"
 #include "step_surface.h"
 
-#define MIN_CPU_SECONDS 20 /* of processor time that any file may take */
+#define MIN_CPU_SECONDS 20 /* minimum limit of the processor time, for any file [s] */
 /* time after which reading is given up, for any file [s]; tact import waits 120 s */
 #define MAX_WALL_SECONDS 110
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
@@ -80,10 +80,11 @@ static char *read_file(const char *path)
  * or -1. */
 static int redirect_library_output(const char *path)
 {
-    const int notes = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int library_output_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     surfaces_out = fdopen(dup(1), "w");
     message_out = fdopen(dup(2), "w");
-    return notes < 0 || !surfaces_out || !message_out || dup2(notes, 1) < 0 || dup2(notes, 2) < 0
+    return library_output_fd < 0 || !surfaces_out || !message_out ||
+                   dup2(library_output_fd, 1) < 0 || dup2(library_output_fd, 2) < 0
                ? -1
                : 0;
 }
@@ -242,7 +243,8 @@ static int covers_rectangle(const struct face *face)
     return covers && !rc;
 }
 
-/* Whether a surface has the parameters of the whole face: where not, the face is trimmed. */
+/* Whether a surface has the same ranges of parameters as the face: where not, the face is trimmed.
+ */
 static bool has_range_of_face(const struct step_surface *s, const struct face *face)
 {
     bool has_equal_range = true;

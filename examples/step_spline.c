@@ -15,27 +15,27 @@ void step_spline_free(struct step_surface *s)
 
 bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2])
 {
-    bool is_good = true;
+    bool are_sizes_valid = true;
     for (int k = 0; k < 2; k++) {
-        is_good &= degree[k] >= 1 && degree[k] <= STEP_MAX_DEGREE && count[k] > degree[k] &&
-                   count[k] <= STEP_MAX_POINTS;
+        are_sizes_valid &= degree[k] >= 1 && degree[k] <= STEP_MAX_DEGREE && count[k] > degree[k] &&
+                           count[k] <= STEP_MAX_POINTS;
     }
-    if (!is_good || count[0] * count[1] > STEP_MAX_POINTS) {
+    if (!are_sizes_valid || count[0] * count[1] > STEP_MAX_POINTS) {
         return false;
     }
     s->point = calloc((size_t)count[0] * (size_t)count[1], sizeof *s->point);
-    is_good = s->point;
+    are_sizes_valid = s->point;
     for (int k = 0; k < 2; k++) {
         s->degree[k] = degree[k];
         s->count[k] = count[k];
         s->knot_count[k] = count[k] + degree[k] + 1;
         s->knots[k] = calloc((size_t)s->knot_count[k], sizeof *s->knots[k]);
-        is_good &= s->knots[k] != NULL;
+        are_sizes_valid &= s->knots[k] != NULL;
     }
-    if (!is_good) {
+    if (!are_sizes_valid) {
         step_spline_free(s);
     }
-    return is_good;
+    return are_sizes_valid;
 }
 
 /* Knot `at` of a direction of period `count`, whose knots continue on either side. */
@@ -108,8 +108,8 @@ void step_spline_range(const struct step_surface *s, int k, double range[2])
     range[1] = scale * s->knots[k][s->count[k]];
 }
 
-/* Parameter of the surface of one of the file. A rational parabola is a quarter of a circle, from
- * the middle of which tan(angle / 2) is proportional to its parameter. */
+/* Parameter of the spline for a parameter of the file. A rational parabola is a quarter of a
+ * circle, from the middle of which tan(angle / 2) is proportional to its parameter. */
 static double spline_parameter_of(const struct step_surface *s, double x)
 {
     if (!s->is_parameter_angle) {
@@ -152,7 +152,7 @@ bool step_spline_torus(struct step_surface *s, const double frame[12], const dou
     s->is_rational = s->is_parameter_angle = true;
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < s->knot_count[k]; i++) {
-            /* both ends three times, the others twice */
+            /* the first and the last knot occur three times, the others twice */
             const int quarter = i == s->knot_count[k] - 1 ? 4 : i ? (i - 1) / 2 : 0;
             s->knots[k][i] = quarter;
         }

@@ -20,7 +20,8 @@ struct step_surface {
     int knot_count[2];
     double *knots[2];        /* knot values, in non-decreasing order */
     double (*point)[4];      /* x, y, z [m] and weight, u fastest */
-    bool is_parameter_angle; /* the file's parameters are angles, a quarter of a turn a change of 1
+    bool is_parameter_angle; /* the parameters of the file are angles: a quarter of a turn is a
+                              * change of the knots by 1
                               */
 };
 
@@ -41,10 +42,10 @@ void step_spline_free(struct step_surface *s);
  */
 bool step_spline_unroll(struct step_surface *s, const int multiplicity[2]);
 
-/* Least and largest parameter of the file along u (k = 0) or v. */
+/* Gets the least and the largest parameter of the surface in the file, along u (k = 0) or v. */
 void step_spline_range(const struct step_surface *s, int k, double range[2]);
 
-/* The point at parameters of the file, by de Boor's method. */
+/* Computes the point at parameters of the file, by de Boor's method. */
 void step_spline_point(const struct step_surface *s, const double uv[2], double out[3]);
 
 /* Makes the surface a torus, by rational parabolas: nine by nine control points, of a quarter of a

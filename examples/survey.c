@@ -30,7 +30,7 @@ struct survey_wrench survey_wrench_of_pair(const struct tact_scene_log_pair *pai
 
 int64_t survey_integer(double value)
 {
-    const double limit = 9e18; /* below the largest number of 64 bits */
+    const double limit = 9e18; /* largest accepted number, below the largest 64-bit integer */
     return isnan(value) ? 0 : (int64_t)fmin(fmax(value, -limit), limit);
 }
 
@@ -52,31 +52,31 @@ const char *survey_safety_name(int state)
     return state >= TACT_SAFETY_DISARMED && state <= TACT_SAFETY_FAULT ? names[state] : "unknown";
 }
 
-static void count_touching_pairs(const struct tact_scene_log *view, const double *v,
+static void count_touching_pairs(const struct tact_scene_log *scene_log, const double *v,
                                  struct survey *out)
 {
-    for (int i = 0; i < view->pair_count; i++) {
+    for (int i = 0; i < scene_log->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
-        struct survey_wrench w = survey_wrench_of_pair(&view->pairs[i], v);
-        int touching = tact_v3_norm(v + view->pairs[i].patch + 3) > 0.0; /* it has a normal */
-        int limits = survey_small_integer(v[view->pairs[i].limits]);
-        p->unmeasured += v[view->pairs[i].status] < 0.0;
+        struct survey_wrench w = survey_wrench_of_pair(&scene_log->pairs[i], v);
+        int touching = tact_v3_norm(v + scene_log->pairs[i].patch + 3) > 0.0; /* it has a normal */
+        int limits = survey_small_integer(v[scene_log->pairs[i].limits]);
+        p->unmeasured_tick_count += v[scene_log->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
         if (touching) {
             struct tact_margins margins;
-            memcpy(&margins, v + view->pairs[i].margins, sizeof margins);
-            tact_limit_tally_add(&p->tally, limits, v[view->pairs[i].patch + 7], &margins);
+            memcpy(&margins, v + scene_log->pairs[i].margins, sizeof margins);
+            tact_limit_tally_add(&p->tally, limits, v[scene_log->pairs[i].patch + 7], &margins);
         }
         p->normal = fmax(p->normal, w.normal);
         p->torsion = fmax(p->torsion, fabs(w.torsion));
     }
 }
 
-static void survey_coupling_ports(const struct tact_scene_log *view, const double *v,
+static void survey_coupling_ports(const struct tact_scene_log *scene_log, const double *v,
                                   struct survey *out)
 {
-    for (int i = 0; i < view->port_count; i++) {
-        const struct tact_scene_log_port *port = &view->ports[i];
+    for (int i = 0; i < scene_log->port_count; i++) {
+        const struct tact_scene_log_port *port = &scene_log->ports[i];
         double force = 0.0;
         for (int k = 0; k < port->components; k++) {
             force = hypot(force, v[port->force + (uint32_t)k * port->stride]);
@@ -93,10 +93,11 @@ static void survey_coupling_ports(const struct tact_scene_log *view, const doubl
     }
 }
 
-static void survey_holds(const struct tact_scene_log *view, const double *v, struct survey *out)
+static void survey_holds(const struct tact_scene_log *scene_log, const double *v,
+                         struct survey *out)
 {
-    for (int i = 0; i < view->hold_count; i++) {
-        const double *hold = v + view->holds[i].hold;
+    for (int i = 0; i < scene_log->hold_count; i++) {
+        const double *hold = v + scene_log->holds[i].hold;
         struct survey_hold *h = &out->holds[i];
         if (hold[0] > 0.0 && survey_is_hold_loaded(hold[0], hold[1])) {
             h->ratio = h->ratio > 0.0 ? fmin(h->ratio, hold[0] / hold[1]) : hold[0] / hold[1];
@@ -109,77 +110,80 @@ static void survey_holds(const struct tact_scene_log *view, const double *v, str
     }
 }
 
-double survey_stop_of_joint(const struct tact_scene_log *view, int joint, const double *v)
+double survey_stop_of_joint(const struct tact_scene_log *scene_log, int joint, const double *v)
 {
-    if (joint >= view->joint_count) {
-        return v[view->constraints[joint - view->joint_count].joint + 1];
+    if (joint >= scene_log->joint_count) {
+        return v[scene_log->constraints[joint - scene_log->joint_count].joint + 1];
     }
-    return view->joints[joint].resists ? v[view->joints[joint].stop] : 0.0;
+    return scene_log->joints[joint].resists ? v[scene_log->joints[joint].stop] : 0.0;
 }
 
-static void survey_stops(const struct tact_scene_log *view, const double *v, struct survey *out)
+static void survey_stops(const struct tact_scene_log *scene_log, const double *v,
+                         struct survey *out)
 {
-    for (int i = 0; i < view->joint_count + view->constraint_count; i++) {
-        const double stop = survey_stop_of_joint(view, i, v);
+    for (int i = 0; i < scene_log->joint_count + scene_log->constraint_count; i++) {
+        const double stop = survey_stop_of_joint(scene_log, i, v);
         out->stops[i].lower += stop < 0.0;
         out->stops[i].upper += stop > 0.0;
-        if (stop != 0.0 && i < view->joint_count) {
+        if (stop != 0.0 && i < scene_log->joint_count) {
             out->stops[i].reaction =
-                fmax(out->stops[i].reaction, fabs(v[view->joints[i].reaction]));
+                fmax(out->stops[i].reaction, fabs(v[scene_log->joints[i].reaction]));
         }
     }
 }
 
-const char *survey_joint_name(const struct tact_scene_log *view, int joint)
+const char *survey_joint_name(const struct tact_scene_log *scene_log, int joint)
 {
-    return joint < view->joint_count ? view->joints[joint].name
-                                     : view->constraints[joint - view->joint_count].name;
+    return joint < scene_log->joint_count
+               ? scene_log->joints[joint].name
+               : scene_log->constraints[joint - scene_log->joint_count].name;
 }
 
-static void add_record_to_survey(const struct tact_scene_log *view, const struct tact_record *r,
-                                 struct survey *out)
+static void add_record_to_survey(const struct tact_scene_log *scene_log,
+                                 const struct tact_record *r, struct survey *out)
 {
     const double *v = r->values;
-    int safety = survey_small_integer(v[view->safety]);
+    int safety = survey_small_integer(v[scene_log->safety]);
     if (safety == TACT_SAFETY_FAULT && out->safety != TACT_SAFETY_FAULT && !out->faults++) {
         out->first_fault_tick = r->tick;
     }
     out->safety = safety;
-    out->skipped = survey_count(v[view->timing + 2]);
-    out->lost = survey_count(v[view->timing + 3]);
-    out->contacts_max = survey_small_integer(fmax(out->contacts_max, v[view->solver]));
-    tact_histogram_add(&out->wake, survey_integer(v[view->timing]));
+    out->skipped = survey_count(v[scene_log->timing + 2]);
+    out->lost = survey_count(v[scene_log->timing + 3]);
+    out->contacts_max = survey_small_integer(fmax(out->contacts_max, v[scene_log->solver]));
+    tact_histogram_add(&out->wake_latency, survey_integer(v[scene_log->timing]));
     if (r->tick > 0) {
-        tact_histogram_add(&out->compute, survey_integer(v[view->timing + 1]));
+        tact_histogram_add(&out->compute_latency, survey_integer(v[scene_log->timing + 1]));
     }
-    for (int i = 0; view->counts && i < TACT_SOLVE_COUNTS; i++) {
-        out->counts[i] += survey_count(v[view->counts + (uint32_t)i]);
+    for (int i = 0; scene_log->counts && i < TACT_SOLVE_COUNTS; i++) {
+        out->counts[i] += survey_count(v[scene_log->counts + (uint32_t)i]);
     }
-    for (int i = 0; view->methods && i < TACT_MOMENTS_COUNTS; i++) {
-        out->methods[i] += survey_count(v[view->methods + (uint32_t)i]);
+    for (int i = 0; scene_log->methods && i < TACT_MOMENTS_COUNTS; i++) {
+        out->methods[i] += survey_count(v[scene_log->methods + (uint32_t)i]);
     }
-    count_touching_pairs(view, v, out);
-    survey_coupling_ports(view, v, out);
-    survey_holds(view, v, out);
-    survey_stops(view, v, out);
+    count_touching_pairs(scene_log, v, out);
+    survey_coupling_ports(scene_log, v, out);
+    survey_holds(scene_log, v, out);
+    survey_stops(scene_log, v, out);
 }
 
-int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
+int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_log,
+                       struct survey *out)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     uint64_t before = 0, count = 0;
     int rc;
     memset(out, 0, sizeof *out);
-    tact_histogram_reset(&out->wake);
-    tact_histogram_reset(&out->compute);
+    tact_histogram_reset(&out->wake_latency);
+    tact_histogram_reset(&out->compute_latency);
     const size_t bytes =
         tact_layout_bytes(tact_log_layout(log)) - offsetof(struct tact_record, values);
     out->last = calloc(1, bytes + 1);
-    out->pairs = calloc((size_t)view->pair_count + 1, sizeof *out->pairs);
-    out->ports = calloc((size_t)view->port_count + 1, sizeof *out->ports);
-    out->holds = calloc((size_t)view->hold_count + 1, sizeof *out->holds);
-    out->stops =
-        calloc((size_t)view->joint_count + (size_t)view->constraint_count + 1, sizeof *out->stops);
+    out->pairs = calloc((size_t)scene_log->pair_count + 1, sizeof *out->pairs);
+    out->ports = calloc((size_t)scene_log->port_count + 1, sizeof *out->ports);
+    out->holds = calloc((size_t)scene_log->hold_count + 1, sizeof *out->holds);
+    out->stops = calloc((size_t)scene_log->joint_count + (size_t)scene_log->constraint_count + 1,
+                        sizeof *out->stops);
     rc = r && out->pairs && out->ports && out->holds && out->stops && out->last ? 1 : -ENOMEM;
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         if (!count++) {
@@ -190,8 +194,8 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, 
         }
         before = r->tick;
         out->last_ns = r->stamp_ns;
-        if (view->session) {
-            add_record_to_survey(view, r, out);
+        if (scene_log->session) {
+            add_record_to_survey(scene_log, r, out);
             memcpy(out->last, r->values, bytes);
         }
     }

@@ -11,9 +11,10 @@
 
 struct survey_pair {
     struct tact_limit_tally tally; /* statistics of the ticks in which the pair touched */
-    uint64_t limited;       /* number of touching ticks with friction or torsion at its limit */
-    uint64_t unmeasured;    /* number of ticks in which the pair's overlap could not be measured */
-    double normal, torsion; /* largest [N], [N m] */
+    uint64_t limited; /* number of touching ticks with friction or torsion at its limit */
+    uint64_t unmeasured_tick_count; /* number of ticks in which the pair's overlap could not be
+                                       measured */
+    double normal, torsion;         /* largest [N], [N m] */
 };
 
 struct survey_hold {
@@ -36,25 +37,27 @@ struct survey_stop {
 
 struct survey {
     int64_t first_ns, last_ns; /* stamps, CLOCK_MONOTONIC */
-    uint64_t gaps;             /* runs of ticks that were not recorded */
-    uint64_t skipped, lost;    /* skipped by the loop; lost to a full ring of the recorder */
+    uint64_t gaps;             /* number of intervals of ticks that were not recorded */
+    uint64_t skipped,
+        lost; /* ticks skipped by the loop; ticks lost as the recorder's ring was full */
     struct {
         uint64_t after, missing; /* tick before each gap, and number of ticks in it */
-    } gap[SURVEY_MAX_GAPS];      /* the first ones */
+    } gap[SURVEY_MAX_GAPS];      /* the first gaps */
     /* Of logs whose scene can be read: */
     int faults; /* number of faults of the safety chain */
     uint64_t first_fault_tick;
     int safety; /* enum tact_safety_state at the end */
     int contacts_max;
     uint64_t counts[TACT_SOLVE_COUNTS],
-        methods[TACT_MOMENTS_COUNTS];    /* counts and methods of all ticks */
-    struct tact_histogram wake, compute; /* [ns] */
-    struct survey_pair *pairs;           /* one entry for each pair of the scene log; to be freed */
+        methods[TACT_MOMENTS_COUNTS];                    /* counts and methods of all ticks */
+    struct tact_histogram wake_latency, compute_latency; /* [ns] */
+    struct survey_pair *pairs; /* one entry for each pair of the scene log; to be freed */
     struct survey_port {
         double force;                /* largest force [N] and torque [N m] on the person */
         double energy, least_energy; /* energy absorbed from the person, at the end [J] */
         uint64_t limited;            /* ticks */
-        /* ticks in which the port's device was stale: with the last force held, without a force */
+        /* ticks in which the port's device was stale: with the last force repeated, and without a
+         * force */
         uint64_t held, missing;
     } * ports;                 /* one entry for each port of the scene log; to be freed */
     struct survey_hold *holds; /* one entry for each hold of the scene log; to be freed */
@@ -65,8 +68,9 @@ struct survey {
 /* Frees what the survey holds. */
 void survey_free(struct survey *survey);
 
-/* Reads all records from the present position. view may be empty. 0 or a negative errno. */
-int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
+/* Reads all records from the present position. scene_log may be empty. 0 or a negative errno. */
+int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_log,
+                       struct survey *out);
 
 /* A whole number of a log, which may have any value: NaN gives 0, larger ones than 9e18 give that.
  */
@@ -74,11 +78,14 @@ int64_t survey_integer(double value);
 /* "armed"; "unknown" for a number that is no state of the safety chain. */
 const char *survey_safety_name(int state);
 
-/* -1 at its lower stop, 1 at its upper one, 0 at none; joint: of hands, then of mechanisms. */
-double survey_stop_of_joint(const struct tact_scene_log *view, int joint, const double *values);
-const char *survey_joint_name(const struct tact_scene_log *view, int joint);
+/* Which stop a joint is at: -1 its lower one, 1 its upper one, 0 none; joint: index among the
+ * joints of hands, then of mechanisms. */
+double survey_stop_of_joint(const struct tact_scene_log *scene_log, int joint,
+                            const double *values);
+const char *survey_joint_name(const struct tact_scene_log *scene_log, int joint);
 
-/* 1 for an input of a device of type network that is about the link, and not of a joint. */
+/* 1 for an input of a device of type network that describes the link, and not a joint of the other
+ * end. */
 int survey_is_link_quality_input(const struct tact_device_info *device, int input);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */

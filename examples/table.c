@@ -121,11 +121,11 @@ static void print_pair_table(struct tact_session *session, double period)
             printf("\n  %-30s %12s %12s %15s\n", "touching", "normal [N]", "friction [N]",
                    "torsion [mN m]");
         }
-        struct contact_loads loads = compute_contact_loads(c->impulse, period);
+        struct contact_loads contact_loads = compute_contact_loads(c->impulse, period);
         const char *mode = get_motion_of_smooth_pair(world, i);
         printf("  %-30s %12.3f %12.3f %15.3f%s%s\n", text_shown(tact_session_pair_name(session, i)),
-               loads.normal, loads.friction, text_drop_sign_of_zero(loads.torsion * 1e3),
-               *mode ? "  " : "", mode);
+               contact_loads.normal, contact_loads.friction,
+               text_drop_sign_of_zero(contact_loads.torsion * 1e3), *mode ? "  " : "", mode);
     }
 }
 

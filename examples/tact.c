@@ -81,10 +81,10 @@ int command_usage(const char *command, const char *format, ...)
 
 int command_parse_only_json(int argc, char **argv, const char *print_command_list, int *json)
 {
-    static const struct option longs[] = {
+    static const struct option long_options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     int c;
-    while ((c = getopt_long(argc, argv, "h", longs, NULL)) == 'j') {
+    while ((c = getopt_long(argc, argv, "h", long_options, NULL)) == 'j') {
         *json = 1;
     }
     if (c == 'h') {
@@ -101,13 +101,14 @@ void command_message(void *user, enum tact_message_level level, const char *text
     if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
         return;
     }
-    char clean_message[1024]; /* a local buffer, as messages come from several threads */
+    char clean_message[1024]; /* the buffer is local, as messages come from several threads */
     live_clear_status_line();
     fprintf(stderr, "tact: %s%s\n", names[level],
             text_replace_control_characters(text, clean_message, sizeof clean_message));
 }
 
-/* What could not be written to stdout (a full disk, a closed pipe) is a failure too. */
+/* Returns the exit code, which is a failure where stdout could not be written (a full disk, a
+ * closed pipe). */
 static int flush_stdout_or_fail(int code)
 {
     errno = 0;

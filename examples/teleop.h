@@ -34,10 +34,11 @@ struct teleop {
     size_t text_size; /* [bytes] */
 };
 
-/* Where the user has the nodes of a scene that teleop_scene() made. */
-struct teleop_places {
-    char *name, *from; /* file of that scene in messages; the scene as it was */
-    struct teleop_place *place;
+/* The locations at which the user wrote the nodes of a scene that teleop_scene() made. */
+struct teleop_node_locations {
+    char *name,
+        *from; /* name of the made scene in messages; path of the scene from which it was made */
+    struct teleop_node_location *location;
     size_t count;
 };
 
@@ -45,23 +46,27 @@ struct teleop_places {
 int teleop_read(const char *path, struct teleop **out, struct tact_error *err);
 void teleop_free(struct teleop *teleop);
 
-/* A path of the file, which begins at its folder; absolute: 1 from the root, as other folders do
- * not matter then. To be freed; NULL: out of memory, or no such folder. */
-char *teleop_path(const char *file, const char *path, int absolute);
+/* A path of the file, which begins at its folder; must_be_absolute: 1 from the root, as other
+ * folders do not matter then. To be freed; NULL: out of memory, or no such folder. */
+char *teleop_path(const char *file, const char *path, int must_be_absolute);
 
 /* teleop_scene.c: the scene of an end, with the link and the ties as the file has them, which is
  * what a session runs and its log keeps. local: 1 the person's end, 0 the robot's; places: to be
- * freed by teleop_places_free() in any case. 0 or a negative errno with *err set, at the place
- * where the user has the fault. */
+ * freed by teleop_node_locations_free() in any case. 0 or a negative errno with *err set, at the
+ * place where the user has the fault. */
 int teleop_scene(const struct teleop *teleop, int local, struct tact_scene **out,
-                 struct teleop_places *places, struct tact_error *err);
+                 struct teleop_node_locations *node_locations, struct tact_error *err);
 
-/* teleop_place.c: moves an error in the scene that is run to where the user has the fault: in the
- * file, or in the scene as it was. Others are left as they are. */
-void teleop_place(const struct teleop *teleop, const struct teleop_places *places,
-                  struct tact_error *err);
-/* Sets the place of an error to a key of the file, "jitter" or "local.listen". */
-void teleop_locate(const struct teleop *teleop, const char *key, struct tact_error *err);
-void teleop_places_free(struct teleop_places *places);
+/* teleop_place.c: moves an error in the made scene to the location at which the user wrote the
+ * fault, in the file of the teleoperation or in the original scene. Other errors are not changed.
+ */
+void teleop_relocate_error(const struct teleop *teleop,
+                           const struct teleop_node_locations *node_locations,
+                           struct tact_error *err);
+/* Sets the location of an error to a key of the file of the teleoperation, as "jitter" or
+ * "local.listen". */
+void teleop_locate_error_at_key(const struct teleop *teleop, const char *key,
+                                struct tact_error *err);
+void teleop_node_locations_free(struct teleop_node_locations *node_locations);
 
 #endif

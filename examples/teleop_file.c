@@ -62,7 +62,7 @@ static const cyaml_schema_value_t file_schema = {
 static int refuse_file(const struct teleop *t, const char *key, struct tact_error *err,
                        const char *text)
 {
-    teleop_locate(t, key, err);
+    teleop_locate_error_at_key(t, key, err);
     return tact_error_set(err, -EINVAL, "%s", text);
 }
 
@@ -108,19 +108,19 @@ int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
 {
     char *text = NULL;
     uint64_t size = 0;
-    void *loaded = NULL;
+    void *loaded_settings = NULL;
     int rc = tact_file_read(path, MOST_BYTES, &text, &size);
     *out = NULL;
     if (rc) {
         tact_error_at(err, path, 0, 0, NULL);
         return tact_error_set(err, rc, "cannot be read: %s", strerror(-rc));
     }
-    rc = tact_yaml_load(path, text, size, &file_schema, &loaded, err);
+    rc = tact_yaml_load(path, text, size, &file_schema, &loaded_settings, err);
     if (rc) {
         free(text);
         return rc;
     }
-    struct teleop *t = loaded;
+    struct teleop *t = loaded_settings;
     t->text = text;
     t->text_size = size;
     t->file = strdup(path);
@@ -140,14 +140,14 @@ void teleop_free(struct teleop *teleop)
     tact_yaml_free(&file_schema, teleop);
 }
 
-char *teleop_path(const char *file, const char *path, int absolute)
+char *teleop_path(const char *file, const char *path, int must_be_absolute)
 {
     char *copy = strdup(file), *folder = copy ? dirname(copy) : NULL, *joined = NULL;
-    char *whole = folder && absolute && path[0] != '/' ? realpath(folder, NULL) : NULL;
-    const int within = strcmp(folder ? folder : "", ".") != 0 || absolute;
+    char *whole = folder && must_be_absolute && path[0] != '/' ? realpath(folder, NULL) : NULL;
+    const int within = strcmp(folder ? folder : "", ".") != 0 || must_be_absolute;
     if (path[0] == '/' || !within) {
         joined = strdup(path);
-    } else if (folder && (whole || !absolute) &&
+    } else if (folder && (whole || !must_be_absolute) &&
                asprintf(&joined, "%s/%s", whole ? whole : folder, path) < 0) {
         joined = NULL;
     }

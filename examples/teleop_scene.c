@@ -38,42 +38,45 @@ static void remove_key(struct scene_edit *e, int map, const char *key)
     }
 }
 
-/* A node that was added begins where the file has its key. */
-static int replace_node(struct scene_edit *e, int node, const char *place)
+/* Sets the location of an added node to that of its key in the file of the teleoperation. */
+static int replace_node(struct scene_edit *e, int node, const char *key_in_teleop_file)
 {
     yaml_node_t *n = yaml_document_get_node(&e->document, node);
     if (n) {
         n->start_mark =
-            yaml_document_get_node(&e->file, teleop_yaml_find(&e->file, place))->start_mark;
+            yaml_document_get_node(&e->file, teleop_yaml_find(&e->file, key_in_teleop_file))
+                ->start_mark;
     }
     e->failed |= !n;
     return node;
 }
 
 static int add_scalar(struct scene_edit *e, const char *text, yaml_scalar_style_t style,
-                      const char *place)
+                      const char *key_in_teleop_file)
 {
     return replace_node(
         e, yaml_document_add_scalar(&e->document, NULL, (const yaml_char_t *)text, -1, style),
-        place);
+        key_in_teleop_file);
 }
 
 static void set_map_node(struct scene_edit *e, int map, const char *key, int node,
-                         const char *place)
+                         const char *key_in_teleop_file)
 {
     remove_key(e, map, key);
-    const int name = add_scalar(e, key, YAML_PLAIN_SCALAR_STYLE, place);
+    const int name = add_scalar(e, key, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
     if (map && name && node) {
         e->failed |= !yaml_document_append_mapping_pair(&e->document, map, name, node);
     }
 }
 
-/* text: NULL leaves the key as it is; place: key of the file that has it. */
+/* Sets a key of a map to a text; NULL leaves the key as it is. key_in_teleop_file: key from which
+ * the text is. */
 static void set_text(struct scene_edit *e, int map, const char *key, const char *text,
-                     const char *place, yaml_scalar_style_t style)
+                     const char *key_in_teleop_file, yaml_scalar_style_t style)
 {
     if (text) {
-        set_map_node(e, map, key, add_scalar(e, text, style, place), place);
+        set_map_node(e, map, key, add_scalar(e, text, style, key_in_teleop_file),
+                     key_in_teleop_file);
     }
 }
 
@@ -87,16 +90,18 @@ static void set_key_if_given(struct scene_edit *e, int map, const char *key, con
 static void set_new_key(struct scene_edit *e, int map, const char *key, const char *text,
                         yaml_scalar_style_t style)
 {
-    char place[32];
-    snprintf(place, sizeof place, "%s.%s", e->site_name, key);
-    set_text(e, map, key, text, place, style);
+    char key_in_teleop_file[32];
+    snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
+    set_text(e, map, key, text, key_in_teleop_file, style);
 }
 
-static int add_mapping(struct scene_edit *e, int map, const char *key, const char *place)
+static int add_mapping(struct scene_edit *e, int map, const char *key,
+                       const char *key_in_teleop_file)
 {
-    const int node = replace_node(
-        e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE), place);
-    set_map_node(e, map, key, node, place);
+    const int node =
+        replace_node(e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE),
+                     key_in_teleop_file);
+    set_map_node(e, map, key, node, key_in_teleop_file);
     return node;
 }
 
@@ -113,17 +118,18 @@ static int get_list_entry(struct scene_edit *e, int list, int k)
 
 static void set_blackout(struct scene_edit *e, int link, const double blackout[2])
 {
-    const char *place = "link.blackout";
-    const int list = replace_node(
-        e, yaml_document_add_sequence(&e->document, NULL, YAML_FLOW_SEQUENCE_STYLE), place);
+    const char *key_in_teleop_file = "link.blackout";
+    const int list =
+        replace_node(e, yaml_document_add_sequence(&e->document, NULL, YAML_FLOW_SEQUENCE_STYLE),
+                     key_in_teleop_file);
     for (int i = 0; i < 2; i++) {
         char text[40];
         tact_number_print(text, sizeof text, "%.10g", blackout[i]);
-        const int time = add_scalar(e, text, YAML_PLAIN_SCALAR_STYLE, place);
+        const int time = add_scalar(e, text, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
         e->failed |=
             !list || !time || !yaml_document_append_sequence_item(&e->document, list, time);
     }
-    set_map_node(e, link, "blackout", list, place);
+    set_map_node(e, link, "blackout", list, key_in_teleop_file);
 }
 
 static void set_simulated_link(struct scene_edit *e, int settings,
@@ -141,11 +147,11 @@ static void set_simulated_link(struct scene_edit *e, int settings,
                   {"seed", link->seed}};
     const int map = add_mapping(e, settings, "link", "link");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        char text[40], place[32];
+        char text[40], key_in_teleop_file[32];
         tact_number_print(text, sizeof text, strcmp(values[i].key, "seed") ? "%.10g" : "%.0f",
                           values[i].value);
-        snprintf(place, sizeof place, "link.%s", values[i].key);
-        set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, place,
+        snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "link.%s", values[i].key);
+        set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, key_in_teleop_file,
                  YAML_PLAIN_SCALAR_STYLE);
     }
     if (link->blackout[0] != 0.0 || link->blackout[1] != 0.0) {
@@ -156,9 +162,9 @@ static void set_simulated_link(struct scene_edit *e, int settings,
 static int refuse_value(const struct scene_edit *e, const char *key, struct tact_error *err,
                         const char *text)
 {
-    char place[32];
-    snprintf(place, sizeof place, "%s.%s", e->site_name, key);
-    teleop_locate(e->t, place, err);
+    char key_in_teleop_file[32];
+    snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
+    teleop_locate_error_at_key(e->t, key_in_teleop_file, err);
     return tact_error_set(err, -EINVAL, "%s", text);
 }
 
@@ -192,12 +198,12 @@ static int set_file_name(struct scene_edit *e, int settings, const char *key, co
 static int set_device(struct scene_edit *e, int device, struct tact_error *err)
 {
     int settings = find_child(e, device, "settings");
-    static const char *const replaced[] = {"listen", "connect", "key", "peer", "link"};
+    static const char *const removed_keys[] = {"listen", "connect", "key", "peer", "link"};
     if (!settings) {
         settings = add_mapping(e, device, "settings", e->site_name);
     }
-    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
-        remove_key(e, settings, replaced[i]);
+    for (size_t i = 0; i < sizeof removed_keys / sizeof *removed_keys; i++) {
+        remove_key(e, settings, removed_keys[i]);
     }
     set_new_key(e, settings, "listen", e->site->listen, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     set_new_key(e, settings, "connect", e->site->connect, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
@@ -236,8 +242,8 @@ static int set_tie(struct scene_edit *e, int tie)
     return uses_waves;
 }
 
-/* What is set for ties is of one of them: tie_count: those of this end, wave_tie_count: of these,
- * waves. */
+/* Checks that settings of ties apply to a tie. tie_count: number of ties of this end;
+ * wave_tie_count: number of these with waves. */
 static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_count,
                       const char *device, struct tact_error *err)
 {
@@ -245,7 +251,7 @@ static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_co
         return tact_error_set(err, -EINVAL, "no joint is tied to the other end by %s", device);
     }
     if (!wave_tie_count && (e->t->impedance || e->t->tank)) {
-        teleop_locate(e->t, e->t->impedance ? "impedance" : "tank", err);
+        teleop_locate_error_at_key(e->t, e->t->impedance ? "impedance" : "tank", err);
         return tact_error_set(
             err, -EINVAL,
             "this key is only for \"mode: waves\", which no tie of %s has; expected \"mode: "
@@ -284,7 +290,8 @@ static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *
     return check_ties(e, tied, waves, name, err);
 }
 
-/* Frees the document. The text, which is to be freed, or NULL: out of memory. */
+/* Writes the document as a text, and frees the document. The text is to be freed; NULL: out of
+ * memory. */
 static char *write_document(yaml_document_t *document, size_t *size)
 {
     char *text = NULL;
@@ -310,16 +317,17 @@ static char *write_document(yaml_document_t *document, size_t *size)
     return text;
 }
 
-/* Writes the document, which it frees, and notes where its nodes are in the text. */
-static char *write_with_places(struct scene_edit *e, int first_node_of_file,
-                               struct teleop_places *places, size_t *size)
+/* Writes the document as a text, frees the document, and records the locations of its nodes in the
+ * text. */
+static char *write_with_node_locations(struct scene_edit *e, int first_node_of_file,
+                                       struct teleop_node_locations *node_locations, size_t *size)
 {
-    if (teleop_places_begin(places, &e->document, first_node_of_file)) {
+    if (teleop_node_locations_begin(node_locations, &e->document, first_node_of_file)) {
         yaml_document_delete(&e->document);
         return NULL;
     }
     char *text = write_document(&e->document, size);
-    if (text && teleop_places_end(places, text, *size)) {
+    if (text && teleop_node_locations_end(node_locations, text, *size)) {
         free(text);
         return NULL;
     }
@@ -327,8 +335,8 @@ static char *write_with_places(struct scene_edit *e, int first_node_of_file,
 }
 
 static int apply_site_settings(struct scene_edit *e, const struct tact_scene *scene,
-                               struct teleop_places *places, char **text, size_t *size,
-                               struct tact_error *err)
+                               struct teleop_node_locations *node_locations, char **text,
+                               size_t *size, struct tact_error *err)
 {
     if (teleop_yaml_load(e->t->text, e->t->text_size, &e->file)) {
         return tact_error_set(err, -ENOMEM, "out of memory");
@@ -342,14 +350,14 @@ static int apply_site_settings(struct scene_edit *e, const struct tact_scene *sc
     if (rc) {
         yaml_document_delete(&e->document);
     } else {
-        *text = write_with_places(e, count + 1, places, size);
+        *text = write_with_node_locations(e, count + 1, node_locations, size);
     }
     yaml_document_delete(&e->file);
     return rc || *text ? rc : tact_error_set(err, -ENOMEM, "out of memory");
 }
 
 int teleop_scene(const struct teleop *t, int local, struct tact_scene **out,
-                 struct teleop_places *places, struct tact_error *err)
+                 struct teleop_node_locations *node_locations, struct tact_error *err)
 {
     struct scene_edit e = {
         .t = t, .site = local ? t->local : t->remote, .site_name = local ? "local" : "remote"};
@@ -357,17 +365,19 @@ int teleop_scene(const struct teleop *t, int local, struct tact_scene **out,
     char *text = NULL;
     size_t size = 0;
     *out = NULL;
-    *places = (struct teleop_places){.from = teleop_path(t->file, e.site->scene, 0)};
-    if (!places->from ||
-        asprintf(&places->name, "%s (as tact teleop --print shows it)", places->from) < 0) {
-        places->name = NULL;
+    *node_locations =
+        (struct teleop_node_locations){.from = teleop_path(t->file, e.site->scene, 0)};
+    if (!node_locations->from ||
+        asprintf(&node_locations->name, "%s (as tact teleop --print shows it)",
+                 node_locations->from) < 0) {
+        node_locations->name = NULL;
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int rc = tact_scene_load(places->from, &scene, err);
-    rc = rc ? rc : apply_site_settings(&e, scene, places, &text, &size, err);
-    rc = rc ? rc : tact_scene_parse(text, size, places->name, NULL, out, err);
+    int rc = tact_scene_load(node_locations->from, &scene, err);
+    rc = rc ? rc : apply_site_settings(&e, scene, node_locations, &text, &size, err);
+    rc = rc ? rc : tact_scene_parse(text, size, node_locations->name, NULL, out, err);
     if (rc) {
-        teleop_place(t, places, err);
+        teleop_relocate_error(t, node_locations, err);
     }
     tact_scene_free(scene);
     free(text);

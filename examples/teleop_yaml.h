@@ -9,7 +9,7 @@
  * by yaml_document_delete(). 0 or -ENOMEM, also where it is not YAML. */
 int teleop_yaml_load(const char *text, size_t size, yaml_document_t *out);
 
-/* The text of a scalar; "" of others. */
+/* The text of a scalar node; "" for other nodes. */
 const char *teleop_yaml_text(yaml_document_t *document, int node);
 
 /* The pair of a key in a map, or NULL. */
@@ -24,12 +24,13 @@ int teleop_yaml_begins_at(const yaml_node_t *node, int line, int column);
 /* The value of a key of the whole document, "jitter" or "local.listen", or the nearest parent. */
 int teleop_yaml_find(yaml_document_t *document, const char *path);
 
-struct teleop_places;
+struct teleop_node_locations;
 
-/* teleop_place.c: notes where the nodes of a document are, before it is written as a text and
- * deleted, and where they are in the text. Those from first_of_file on have the places of the file.
- * 0 or -ENOMEM. */
-int teleop_places_begin(struct teleop_places *out, yaml_document_t *document, int first_of_file);
-int teleop_places_end(struct teleop_places *out, const char *text, size_t size);
+/* teleop_place.c: record the locations of the nodes of a document, before it is written as a text
+ * and deleted, and then their locations in the text. Nodes from number first_of_file on are from
+ * the file of the teleoperation. 0 or -ENOMEM. */
+int teleop_node_locations_begin(struct teleop_node_locations *out, yaml_document_t *document,
+                                int first_of_file);
+int teleop_node_locations_end(struct teleop_node_locations *out, const char *text, size_t size);
 
 #endif

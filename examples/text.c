@@ -26,8 +26,9 @@ static size_t decode_utf8(const char *text, uint32_t *code)
         }
         *code = *code << 6 | (at[i] & 0x3F);
     }
-    int wrong = *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000);
-    return wrong ? 0 : length;
+    int is_invalid_code =
+        *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000);
+    return is_invalid_code ? 0 : length;
 }
 
 /* Characters that end a line, start an escape sequence, cannot be seen, or change the direction of
@@ -42,7 +43,7 @@ static int is_undisplayed_character(uint32_t code)
 
 char *text_replace_control_characters(const char *text, char *out, size_t room)
 {
-    size_t used = 0, cut = 0; /* cut: where "..." still fits */
+    size_t used = 0, cut = 0; /* cut: number of bytes after which "..." still fits */
     while (*text) {
         uint32_t code = 0;
         size_t length = decode_utf8(text, &code);

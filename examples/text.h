@@ -22,31 +22,32 @@ const char *text_shown(const char *text);
 /* "ruler in pinch", converted likewise and in such a buffer. */
 const char *text_hold_name(const char *body, const char *hand);
 
-/* A converted text, with its middle omitted where it has more letters than that. */
+/* Converts a text for display, and omits its middle where it has more than `most` letters. */
 void text_shorten_with_ellipsis(const char *text, int most, char *out, size_t room);
 
-/* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */
+/* A JSON string of a text of any length, with "?" for bytes that are no UTF-8; NULL: out of memory.
+ */
 json_t *text_json(const char *text);
 
-/* An array of numbers; NULL: out of memory. */
+/* A JSON array of the numbers; NULL: out of memory. */
 json_t *text_json_numbers(const double *v, int count);
 
 /* Prints to stdout, without control characters, and releases the reference. 0, or -1 if all is NULL
  * or cannot be printed. */
 int text_print_json(json_t *all);
 
-/* A line of those counts that are not 0, by name; nothing where all are. */
+/* Prints a line with the counts that are not 0, by name; nothing where all are 0. */
 void text_print_counts(const char *label, const uint64_t *values, int count,
                        const char *(*name)(int));
 
 /* A number to be printed with three decimals: 0 where it would be printed as a negative zero. */
 double text_drop_sign_of_zero(double value);
 
-/* A line of the energy that a port absorbed [J], at the end and at its least, and in how
+/* Prints a line with the energy that a port absorbed [J], at the end and at its minimum, and in how
  * many ticks its force was limited for passivity. */
 void text_print_port_energy(const char *name, double energy, double least, uint64_t limited);
-/* A line under it of the ticks in which its device was stale, with and without a last force to use;
- * nothing where there were none. */
+/* Prints a line with the number of ticks in which a port's device was stale, with and without a
+ * last force to repeat; nothing where both are 0. */
 void text_print_stale_force(uint64_t held, uint64_t missing);
 
 #endif

@@ -56,13 +56,14 @@ int parse_pose_words(const char *word, struct tact_pose *out)
     return (count == 3 || count == 7) && norm > 0.0 && isfinite(norm) ? 0 : -1;
 }
 
-/* 1 for a kind that is given by its lengths, so that a word can name it. */
+/* 1 for a kind of shape that is described by its lengths, so that a word of the command line can
+ * state it. */
 static int has_shape_command_syntax(const struct tact_shape_type *type)
 {
     return strcmp(type->keys, "file") != 0 && strcmp(type->keys, "profile") != 0;
 }
 
-/* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
+/* Writes the syntax of a kind of shape on the command line: "sphere:RADIUS", "box:X,Y,Z". */
 static const char *format_shape_syntax(const struct tact_shape_type *type, char *out, size_t size)
 {
     static const char *const words[4] = {"RADIUS", "TUBE", "LENGTH", "X,Y,Z"};
@@ -81,9 +82,9 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
                           struct tact_error *err)
 {
     const struct tact_shape_type *type = tact_shape_type(kind);
-    const char *sizes = word + strlen(type->name) + (word[strlen(type->name)] == ':');
+    const char *size_text = word + strlen(type->name) + (word[strlen(type->name)] == ':');
     double number[3] = {0.0, 0.0, 0.0};
-    int count = parse_word_numbers(sizes, number, 3), good = count == type->lengths;
+    int count = parse_word_numbers(size_text, number, 3), good = count == type->lengths;
     for (int i = 0; good && i < count; i++) {
         good = number[i] > 0.0;
     }

@@ -43,7 +43,7 @@ struct shape_pair_options {
     int json;
 };
 
-/* Its options, for getopt_long(); and --help, 'h'. */
+/* The options of struct shape_pair_options for getopt_long(), and --help, 'h'. */
 /* clang-format off */
 #define SHAPE_PAIR_OPTIONS                                                                          \
     {"pose-a", required_argument, NULL, 'a'}, {"pose-b", required_argument, NULL, 'b'},             \
@@ -53,11 +53,12 @@ struct shape_pair_options {
 
 /* Defaults: both poses at the origin, scale 1. */
 struct shape_pair_options shape_pair_options_default(void);
-/* Parses one of these options, except --help. Returns 0, or EXIT_USAGE after a message. */
+/* Parses one of the options of SHAPE_PAIR_OPTIONS, except --help. Returns 0, or EXIT_USAGE after a
+ * message. */
 int parse_shape_pair_option(struct shape_pair_options *q, const char *command, int option,
                             const char *text);
 
-/* A TCP port, 1 to 65535. 0 or -1. */
+/* Parses a TCP port, 1 to 65535. Returns 0 or -1. */
 int parse_port_number(const char *word, int *port);
 
 #endif

@@ -180,7 +180,7 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
     return 0;
 }
 
-/* Arguments of an item kernel, or of a summation from one buffer to another. */
+/* Sets the arguments of an item kernel, or of the kernel that sums from one buffer to another. */
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
                             uint32_t count, enum device_buffer from, enum device_buffer to)
 {
@@ -294,8 +294,8 @@ static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *d
         double size = c->first->mesh->radius + (c->second->mesh ? c->second->mesh->radius : 0.0);
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
-    /* the broad phase would cost the host the same time */
-    c->cost_ns =
+    /* the host would need as long for its own broad phase */
+    c->host_time_ns =
         (double)(tact_clock_now() - start_ns) + host_ns_per_item(c->method) * c->items.count;
 }
 
@@ -311,7 +311,7 @@ static void collect_frame_items(struct tact_batch *b, const struct tact_pose *po
         c->first_pose = &poses[c->swapped ? pair->b : pair->a];
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
         c->items = (struct tact_summation_range){0, 0};
-        c->cost_ns = 0.0;
+        c->host_time_ns = 0.0;
         c->status = !active[i]                       ? 0
                     : c->method == TACT_MOMENTS_NONE ? -ENOTSUP
                                                      : c->is_computed_on_host;
@@ -340,12 +340,12 @@ static void plan_summation_ranges(struct tact_batch *b)
         }
     }
     b->chunk_count = n;
-    uint32_t next_chunk = 0;
+    uint32_t first_chunk_of_pair = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         uint32_t count =
             (b->pairs[i].items.count + TACT_ITEMS_PER_CHUNK - 1) / TACT_ITEMS_PER_CHUNK;
-        b->summation_ranges[n + i] = (struct tact_summation_range){next_chunk, count};
-        next_chunk += count;
+        b->summation_ranges[n + i] = (struct tact_summation_range){first_chunk_of_pair, count};
+        first_chunk_of_pair += count;
     }
 }
 
@@ -450,7 +450,7 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
-        out[i].cost_ns = (int32_t)tact_min(c->cost_ns, 1e9);
+        out[i].cost_ns = (int32_t)tact_min(c->host_time_ns, 1e9);
         if (c->status == 1 && must_host_measure(b, c, s)) {
             int64_t start_ns = tact_clock_now();
             out[i].status = measure_on_host(b, i, poses, &out[i].moments);

@@ -49,7 +49,7 @@ struct tact_batch_pair {
                                     12-23: the same for the second shape; 24: distance up to which
                                     two faces count as coplanar [m] */
     struct tact_summation_range items;
-    double cost_ns; /* estimated time to measure this pair on the host [ns] */
+    double host_time_ns; /* estimated time to measure this pair on the host [ns] */
 };
 
 struct tact_batch_mesh {

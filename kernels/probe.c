@@ -15,7 +15,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    int taken;         /* 1: the child has been run */
+    int has_child_run; /* 1: the child process has been run */
     const char *fault; /* NULL if the child returned from its query */
     char output[160];
 } probe = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -90,8 +90,8 @@ static void run_query_in_child(void (*query)(void))
 int tact_cl_probe_driver(void (*query)(void), struct tact_error *err)
 {
     pthread_mutex_lock(&probe.lock);
-    if (!probe.taken) {
-        probe.taken = 1;
+    if (!probe.has_child_run) {
+        probe.has_child_run = 1;
         run_query_in_child(query);
     }
     pthread_mutex_unlock(&probe.lock);

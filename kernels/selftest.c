@@ -11,7 +11,7 @@
 
 enum { BOX, PLATE, CAPSULE, WEDGE, GROUND, SHAPES };
 
-/* Lengths as in a grip: millimetres to centimetres [m]. */
+/* Lengths of the tested shapes, as in a grip: millimetres to centimetres [m]. */
 static const struct tact_source_pair pairs[] = {
     {CAPSULE, BOX}, {PLATE, CAPSULE}, {WEDGE, CAPSULE},  {WEDGE, BOX},
     {WEDGE, PLATE}, {WEDGE, GROUND},  {GROUND, CAPSULE}, {BOX, PLATE},

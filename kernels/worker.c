@@ -17,7 +17,8 @@
 /* stack of the worker's thread, large as a driver may call its compiler in it */
 #define WORKER_STACK_BYTES ((size_t)4 << 20)
 #define LONGEST_POLL_INTERVAL_NS 1000000 /* longest polling interval, while no frame arrives */
-/* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
+/* longest duration of a frame after which the worker stays at SCHED_FIFO: a quarter of the CPU time
+ * that the fuse of realtime.h allows the loop */
 #define LONGEST_FIFO_FRAME_NS 50000000
 #define LONGEST_FRAME_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
 
@@ -106,7 +107,7 @@ int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
 
 int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
 {
-    struct timespec deadline = timespec_of_ns(tact_clock_now() + timeout_ns);
+    struct timespec wait_deadline = timespec_of_ns(tact_clock_now() + timeout_ns);
     int rc = 0;
     /* The waiter increments `waiting_thread_count`, then reads `finished_tick_plus_1`; the worker
      * stores `finished_tick_plus_1`, then reads `waiting_thread_count`. Both are sequentially
@@ -117,7 +118,7 @@ int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
     pthread_cond_signal(&w->wake);
     while (atomic_load(&w->finished_tick_plus_1) < tick + 1 && rc == 0) {
         if (!atomic_load(&w->running) ||
-            pthread_cond_timedwait(&w->done, &w->mutex, &deadline) == ETIMEDOUT) {
+            pthread_cond_timedwait(&w->done, &w->mutex, &wait_deadline) == ETIMEDOUT) {
             rc = -ETIMEDOUT;
         }
     }
@@ -136,7 +137,7 @@ static void wake_waiting_threads(struct tact_worker *w)
     pthread_mutex_unlock(&w->mutex);
 }
 
-/* Sleeps until the next poll, or until wait() or destroy() wakes the worker. */
+/* Sleeps until the next poll, or until wait() or tact_worker_destroy() wakes the worker. */
 static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s)
 {
     const int64_t poll_interval_ns = w->options.poll_ns, now = tact_clock_now();
@@ -358,14 +359,14 @@ int tact_worker_create(const struct tact_source_scene *scene,
 
 int tact_worker_destroy(struct tact_worker *w)
 {
-    const struct timespec deadline = timespec_of_ns(tact_clock_now() + w->options.close_ns);
+    const struct timespec wait_deadline = timespec_of_ns(tact_clock_now() + w->options.close_ns);
     int rc = 0;
     atomic_store(&w->stop, 1);
     pthread_mutex_lock(&w->mutex);
     w->is_poll_requested = 1;
     pthread_cond_signal(&w->wake);
     while (atomic_load(&w->running) && rc == 0) {
-        rc = pthread_cond_timedwait(&w->done, &w->mutex, &deadline);
+        rc = pthread_cond_timedwait(&w->done, &w->mutex, &wait_deadline);
     }
     pthread_mutex_unlock(&w->mutex);
     if (atomic_load(&w->running)) {

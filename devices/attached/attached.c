@@ -60,13 +60,13 @@ static void append_device_selector(const struct tact_attached_input *all, int co
 {
     const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->name_to_match - 1;
     const size_t size = sizeof one->scene;
-    bool named = one->name[0] && strlen(one->name) <= longest;
+    bool is_selectable_by_name = one->name[0] && strlen(one->name) <= longest;
     bool is_name_unique = !do_other_devices_share_name(all, count, one, false, false);
     bool serial = !is_name_unique && one->serial[0] && strlen(one->serial) <= longest &&
                   !do_other_devices_share_name(all, count, one, true, false);
     bool phys = !is_name_unique && !serial && one->phys[0] &&
                 !do_other_devices_share_name(all, count, one, false, true);
-    if (!named || (!is_name_unique && !serial && !phys)) {
+    if (!is_selectable_by_name || (!is_name_unique && !serial && !phys)) {
         tact_attached_append_text(one->scene, size, "path: ");
         append_quoted_value(one->scene, size, one->link[0] ? one->link : one->path);
         return;

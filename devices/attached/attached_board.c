@@ -9,7 +9,7 @@
 /* Subdevice types with a word in a scene. */
 static const struct word {
     int type;
-    const char *text; /* description of the type */
+    const char *text; /* description of the subdevice type, for people */
     const char *input;
     const char *output;
 } words[] = {
@@ -44,7 +44,7 @@ static bool is_first_subdevice_of_type(const struct tact_attached_board *board, 
     return true;
 }
 
-/* "ai0 .. ai7", "di0@2 .. di7@2". */
+/* Writes the names of a subdevice's channels in a scene: "ai0 .. ai7", "di0@2 .. di7@2". */
 static void describe_channel_range(const struct tact_attached_board *board, const char *word,
                                    int number, int channels, char *text, size_t size)
 {
@@ -109,7 +109,8 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
     board->subdevice[board->subdevice_count++] = s;
 }
 
-/* The first channel of each direction: analog before digital, as the board has them. */
+/* Writes the example entry of a scene with the first input and the first output channel of the
+ * board, analog before digital, as the board has them. */
 static void write_example_scene(struct tact_attached_board *board)
 {
     const char *input = "";

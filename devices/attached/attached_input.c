@@ -97,15 +97,16 @@ static bool has_keyboard_keys(const struct libevdev *dev)
 static const char *guess_device_kind(const struct libevdev *dev)
 {
     const char *name = libevdev_get_name(dev);
-    bool six = (has_event_code(dev, EV_REL, REL_RX) && has_event_code(dev, EV_REL, REL_RZ)) ||
-               (has_event_code(dev, EV_ABS, ABS_RX) && has_event_code(dev, EV_ABS, ABS_RZ) &&
-                has_event_code(dev, EV_ABS, ABS_Z) && !has_event_code(dev, EV_KEY, BTN_GAMEPAD) &&
-                !has_event_code(dev, EV_KEY, BTN_JOYSTICK));
+    bool has_six_axes =
+        (has_event_code(dev, EV_REL, REL_RX) && has_event_code(dev, EV_REL, REL_RZ)) ||
+        (has_event_code(dev, EV_ABS, ABS_RX) && has_event_code(dev, EV_ABS, ABS_RZ) &&
+         has_event_code(dev, EV_ABS, ABS_Z) && !has_event_code(dev, EV_KEY, BTN_GAMEPAD) &&
+         !has_event_code(dev, EV_KEY, BTN_JOYSTICK));
     bool has_steering_axis =
         has_event_code(dev, EV_ABS, ABS_X) || has_event_code(dev, EV_ABS, ABS_WHEEL);
     bool is_keyboard = has_keyboard_keys(dev);
-    /* A headset has buttons like a pad's, and nothing to point with. */
-    bool points =
+    /* A headset is no pad: it has such buttons, but no stick, hat or directional pad. */
+    bool has_pointing_axis =
         !is_keyboard &&
         (has_event_code(dev, EV_ABS, ABS_X) || has_event_code(dev, EV_ABS, ABS_RX) ||
          has_event_code(dev, EV_ABS, ABS_HAT0X) || has_event_code(dev, EV_KEY, BTN_DPAD_UP));
@@ -126,14 +127,14 @@ static const char *guess_device_kind(const struct libevdev *dev)
     if (has_event_code(dev, EV_ABS, ABS_X) && has_event_code(dev, EV_KEY, BTN_TOUCH)) {
         return "touch";
     }
-    if (points && has_event_code(dev, EV_KEY, BTN_GAMEPAD)) {
+    if (has_pointing_axis && has_event_code(dev, EV_KEY, BTN_GAMEPAD)) {
         return "pad";
     }
-    if (points &&
+    if (has_pointing_axis &&
         (has_event_code(dev, EV_KEY, BTN_JOYSTICK) || has_event_code(dev, EV_KEY, BTN_THUMB))) {
         return "stick";
     }
-    if (six && !is_keyboard) {
+    if (has_six_axes && !is_keyboard) {
         return "puck";
     }
     if (has_event_code(dev, EV_REL, REL_X) && has_event_code(dev, EV_KEY, BTN_LEFT)) {
@@ -143,7 +144,7 @@ static const char *guess_device_kind(const struct libevdev *dev)
                                                                                         : "other";
 }
 
-/* Stores the warning of omitted channels. */
+/* Appends to the note of an input device which of its channels are omitted. */
 static void append_omission_to_note(void *user, enum tact_message_level level, const char *text)
 {
     struct tact_attached_input *input = user;
@@ -215,7 +216,8 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
         }
     }
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
-        /* spring_center alone is refused; together with spring it needs no further effect. */
+        /* Without the output spring, the output spring_center is refused; with it, it needs no
+         * further effect. */
         struct tact_force_rendering_plan force_plan = {.gain = 0xffff, .wave_period_ms = 17};
         if (tact_force_choose_effects(bits, 1U << i, &force_plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];
@@ -240,7 +242,7 @@ static void find_permanent_link(struct tact_attached_input *input)
             ssize_t n = readlink(link, target, sizeof target - 1);
             target[n > 0 ? n : 0] = '\0';
             const char *last = strrchr(target, '/');
-            /* the first in alphabetical order, as a folder has none */
+            /* the alphabetically first path is used, as the entries of a folder have no order */
             if (last && strcmp(last + 1, node) == 0 && strlen(link) < sizeof input->link &&
                 (!input->link[0] || strcmp(link, input->link) < 0)) {
                 memcpy(input->link, link, strlen(link) + 1);

@@ -10,18 +10,18 @@
 #include "rt/clock.h"
 
 /* [s] time over which outputs return to their values after a fault */
-static const double ramp = 0.2;
+static const double output_return_time = 0.2;
 
 static int read_tick_count_setting(const struct tact_device_config *config, const char *key,
                                    uint32_t least, uint32_t *value, struct tact_error *err)
 {
-    double read = *value;
-    int rc = tact_settings_number(config, key, &read, err);
-    if (!rc && (read < least || read > 1e9 || read != floor(read))) {
+    double tick_count = *value;
+    int rc = tact_settings_number(config, key, &tick_count, err);
+    if (!rc && (tick_count < least || tick_count > 1e9 || tick_count != floor(tick_count))) {
         rc = tact_settings_fault(config, tact_settings_find(config, key), err,
                                  "expected a number of ticks, %u or more", least);
     }
-    *value = rc ? *value : (uint32_t)read;
+    *value = rc ? *value : (uint32_t)tick_count;
     return rc;
 }
 
@@ -37,12 +37,13 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
     const char *path = "/dev/comedi0";
     double fault_recovery_time = 0.1;
     double guard_timeout = tact_arming_default_timeout(config->period);
-    self->saturated = 3;
+    self->saturated_tick_limit = 3;
     self->has_output_guard = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_text(config, "board", &path, err);
-    rc = rc ? rc : read_tick_count_setting(config, "saturated", 1, &self->saturated, err);
-    rc = rc ? rc : read_tick_count_setting(config, "stuck", 0, &self->stuck, err);
+    rc =
+        rc ? rc : read_tick_count_setting(config, "saturated", 1, &self->saturated_tick_limit, err);
+    rc = rc ? rc : read_tick_count_setting(config, "stuck", 0, &self->stuck_tick_limit, err);
     rc = rc ? rc : tact_settings_positive(config, "recover", &fault_recovery_time, err);
     rc = rc ? rc : tact_settings_flag(config, "guard", &self->has_output_guard, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &guard_timeout, err);
@@ -54,7 +55,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
         double n = ceil(fault_recovery_time / config->period);
         self->recovery_tick_count = n < 1e9 ? (uint32_t)n : 1000000000U;
-        self->output_gate_step = config->period / ramp;
+        self->output_gate_step = config->period / output_return_time;
         self->timeout_ns = (int64_t)(fmin(guard_timeout, 3600.0) * 1e9);
     }
     return rc;
@@ -130,8 +131,8 @@ static int open_board_or_recording(struct tact_comedi *self,
         return rc;
     }
     self->has_output_guard = self->has_output_guard && self->layout.output_instruction_count > 0;
-    self->active = tact_comedi_board_open(&self->layout, !self->has_output_guard, &rc);
-    if (!self->active) {
+    self->active_board = tact_comedi_board_open(&self->layout, !self->has_output_guard, &rc);
+    if (!self->active_board) {
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
                             "cannot claim %s: %s%s", self->layout.path, strerror(-rc),
                             rc == -EBUSY ? " (another process has locked the outputs)" : "");
@@ -238,7 +239,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     }
     if (rc) {
         tact_guard_stop(self->guard_arming.guard);
-        tact_comedi_board_free(self->active);
+        tact_comedi_board_free(self->active_board);
         tact_comedi_stream_stop(self->stream);
         tact_comedi_capture_close(&self->capture, self->name, self->messages);
         tact_comedi_playback_close(self->playback);

@@ -9,9 +9,9 @@ enum { QUEUE_ROWS = 8192 }; /* capacity of the queue of rows to be written: 8 s 
 static void write_channel_description(FILE *file, comedi_t *dev,
                                       const struct tact_comedi_channel *c)
 {
-    static const char *const words[] = {"ai", "di", "counter"};
-    fprintf(file, "# channel %s%u@%u %s maxdata %u", words[c->kind], c->channel, c->subdevice,
-            c->name, c->maxdata);
+    static const char *const channel_kind_words[] = {"ai", "di", "counter"};
+    fprintf(file, "# channel %s%u@%u %s maxdata %u", channel_kind_words[c->kind], c->channel,
+            c->subdevice, c->name, c->maxdata);
     if (c->kind == TACT_COMEDI_ANALOG) {
         const comedi_range *range = comedi_get_range(dev, c->subdevice, c->channel, c->range);
         comedi_polynomial_t volts = c->volts;
@@ -74,15 +74,15 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
 }
 
 void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
-                                    const struct tact_comedi_inhibit_reasons *held,
-                                    const struct tact_comedi_raw_values *words)
+                                    const struct tact_comedi_inhibit_reasons *inhibit_reasons,
+                                    const struct tact_comedi_raw_values *raw_values)
 {
     struct tact_comedi_recorded_tick *row = tact_capture_reserve_entry(&capture->capture);
     if (row) {
         row->tick = tick;
         row->error = -error;
-        row->held = *held;
-        row->words = *words;
+        row->inhibit_reasons = *inhibit_reasons;
+        row->raw_values = *raw_values;
         tact_ring_commit(capture->capture.ring);
     }
 }
@@ -90,12 +90,14 @@ void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t
 static void write_capture_row(FILE *file, const void *kept, void *inputs)
 {
     const struct tact_comedi_recorded_tick *row = kept;
-    const struct tact_comedi_raw_values *words = &row->words;
+    const struct tact_comedi_raw_values *raw_values = &row->raw_values;
     fprintf(file, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%u,%d", row->tick, row->error,
-            row->held.guard + 4 * row->held.was_rearmed + 8 * row->held.has_output_write_failed,
-            words->scan_age_before_tick_ns, words->scan_age_ns, words->lost, words->is_new_scan);
+            row->inhibit_reasons.guard + 4 * row->inhibit_reasons.was_rearmed +
+                8 * row->inhibit_reasons.has_output_write_failed,
+            raw_values->scan_age_before_tick_ns, raw_values->scan_age_ns, raw_values->lost,
+            raw_values->is_new_scan);
     for (int i = 0; i < *(const int *)inputs; i++) {
-        fprintf(file, ",%u", words->raw[i]);
+        fprintf(file, ",%u", raw_values->raw[i]);
     }
     fputc('\n', file);
 }

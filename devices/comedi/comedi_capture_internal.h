@@ -41,8 +41,8 @@ struct tact_comedi_recorded_tick {
     int64_t tick;
     /* positive errno if the board could not be read, and there are no raw values; else 0 */
     int error;
-    struct tact_comedi_inhibit_reasons held;
-    struct tact_comedi_raw_values words;
+    struct tact_comedi_inhibit_reasons inhibit_reasons;
+    struct tact_comedi_raw_values raw_values;
 };
 
 /** A recording of raw values that is being written; all zero: none. */
@@ -62,7 +62,7 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
  * safe. */
 void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
                                     const struct tact_comedi_inhibit_reasons *held,
-                                    const struct tact_comedi_raw_values *words);
+                                    const struct tact_comedi_raw_values *raw_values);
 
 /** Writes the queued rows to the file; reports lost rows once. Not real-time safe. */
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
@@ -108,7 +108,7 @@ void tact_comedi_playback_close(struct tact_comedi_playback *playback);
  * @retval 0, the negative errno of the row, or -ENODATA: the next row has another tick number */
 int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback,
                                            const struct tact_comedi_channel_layout *layout,
-                                           int64_t tick, struct tact_comedi_raw_values *words);
+                                           int64_t tick, struct tact_comedi_raw_values *raw_values);
 
 /** Gets the row of a recording for a time [s]; if an earlier row is used again, its age grows.
  * Real-time safe. Returns whether the recording has ended. */

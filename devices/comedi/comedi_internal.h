@@ -78,7 +78,7 @@ struct tact_comedi_channel_source {
 /** Reads the settings and matches them with the board. With a recording, outputs have only names.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *known,
+                                const struct tact_comedi_channel_source *channel_source,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err);
 
 /** Location of a channel on a board. The next three functions search in a board or in a recording.
@@ -94,23 +94,24 @@ struct tact_comedi_channel_address {
 /** Finds subdevice, number and largest raw value of a channel, whose kind is set.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_channel_source *known,
-                               const struct tact_comedi_channel_address *where,
+                               const struct tact_comedi_channel_source *channel_source,
+                               const struct tact_comedi_channel_address *channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
- * range of a board, or the recorded one. @retval as above */
+ * range of a board, or the recorded one. @retval as tact_comedi_locate_channel() */
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_channel_source *known, const char *setting,
-                           const double *row, struct tact_comedi_channel *channel,
-                           struct tact_error *err);
+                           const struct tact_comedi_channel_source *channel_source,
+                           const char *setting, const double *row,
+                           struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Computes the polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
-int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *known, bool output,
-                                struct tact_comedi_channel *channel);
+int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *channel_source,
+                                bool output, struct tact_comedi_channel *channel);
 
-/** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
+/** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as
+ * tact_comedi_locate_channel() */
 int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
                                      struct tact_comedi_channel_layout *layout,
                                      struct tact_error *err);

@@ -7,15 +7,16 @@
 #include "devices/comedi/comedi_capture_internal.h"
 #include "devices/common/settings.h"
 
-static const char *channel_list_setting_key(const struct tact_comedi_channel_address *where)
+static const char *
+channel_list_setting_key(const struct tact_comedi_channel_address *channel_address)
 {
-    return where->output ? "outputs" : "inputs";
+    return channel_address->output ? "outputs" : "inputs";
 }
 
 /* Finds the recorded channel of that kind and number; if several subdevices have it, the first. */
 static int locate_channel_of_recording(const struct tact_device_config *config,
                                        const struct tact_comedi_playback *playback,
-                                       const struct tact_comedi_channel_address *where,
+                                       const struct tact_comedi_channel_address *channel_address,
                                        struct tact_comedi_channel *channel, struct tact_error *err)
 {
     static const char *const words[] = {"ai", "di", "counter"};
@@ -26,17 +27,18 @@ static int locate_channel_of_recording(const struct tact_device_config *config,
         size_t used = strlen(has);
         tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
                           words[recorded_channel->kind], recorded_channel->channel);
-        if (recorded_channel->kind == channel->kind && recorded_channel->channel == where->number &&
-            (where->subdevice < 0
+        if (recorded_channel->kind == channel->kind &&
+            recorded_channel->channel == channel_address->number &&
+            (channel_address->subdevice < 0
                  ? !found || recorded_channel->subdevice < found->subdevice
-                 : recorded_channel->subdevice == (unsigned int)where->subdevice)) {
+                 : recorded_channel->subdevice == (unsigned int)channel_address->subdevice)) {
             found = recorded_channel;
         }
     }
     if (!found) {
-        return tact_settings_fault(config,
-                                   tact_settings_find(config, channel_list_setting_key(where)), err,
-                                   "%s was not recorded; recorded are: %s", where->word, has);
+        return tact_settings_fault(
+            config, tact_settings_find(config, channel_list_setting_key(channel_address)), err,
+            "%s was not recorded; recorded are: %s", channel_address->word, has);
     }
     channel->subdevice = found->subdevice;
     channel->channel = found->channel;
@@ -47,49 +49,54 @@ static int locate_channel_of_recording(const struct tact_device_config *config,
 }
 
 static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
-                                 const struct tact_comedi_channel_address *where)
+                                 const struct tact_comedi_channel_address *channel_address)
 {
     int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
-    return type == where->type[0] || type == where->type[1];
+    return type == channel_address->type[0] || type == channel_address->type[1];
 }
 
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_channel_source *known,
-                               const struct tact_comedi_channel_address *where,
+                               const struct tact_comedi_channel_source *channel_source,
+                               const struct tact_comedi_channel_address *channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting =
-        tact_settings_find(config, channel_list_setting_key(where));
-    if (known->playback && where->output) { /* not written anywhere */
-        channel->subdevice = where->subdevice < 0 ? 0 : (unsigned int)where->subdevice;
-        channel->channel = where->number;
+        tact_settings_find(config, channel_list_setting_key(channel_address));
+    if (channel_source->playback && channel_address->output) { /* not written anywhere */
+        channel->subdevice =
+            channel_address->subdevice < 0 ? 0 : (unsigned int)channel_address->subdevice;
+        channel->channel = channel_address->number;
         return 0;
     }
-    if (known->playback) {
-        return locate_channel_of_recording(config, known->playback, where, channel, err);
+    if (channel_source->playback) {
+        return locate_channel_of_recording(config, channel_source->playback, channel_address,
+                                           channel, err);
     }
-    const int count = comedi_get_n_subdevices(known->dev);
-    int subdevice = where->subdevice;
+    const int count = comedi_get_n_subdevices(channel_source->dev);
+    int subdevice = channel_address->subdevice;
     if (subdevice < 0) {
         for (subdevice = 0;
-             subdevice < count && !is_subdevice_of_kind(known->dev, subdevice, where);) {
+             subdevice < count &&
+             !is_subdevice_of_kind(channel_source->dev, subdevice, channel_address);) {
             subdevice++;
         }
     }
-    if (subdevice >= count || !is_subdevice_of_kind(known->dev, subdevice, where)) {
+    if (subdevice >= count ||
+        !is_subdevice_of_kind(channel_source->dev, subdevice, channel_address)) {
         return tact_settings_fault(config, setting, err,
                                    "%s: the board (%s) has no subdevice with this number and type",
-                                   where->word, known->board);
+                                   channel_address->word, channel_source->board);
     }
-    int channels = comedi_get_n_channels(known->dev, (unsigned int)subdevice);
-    if (channels < 0 || where->number >= (unsigned int)channels) {
+    int channels = comedi_get_n_channels(channel_source->dev, (unsigned int)subdevice);
+    if (channels < 0 || channel_address->number >= (unsigned int)channels) {
         return tact_settings_fault(config, setting, err,
-                                   "%s: the board (%s) has only %d channels there", where->word,
-                                   known->board, channels);
+                                   "%s: the board (%s) has only %d channels there",
+                                   channel_address->word, channel_source->board, channels);
     }
     channel->subdevice = (unsigned int)subdevice;
-    channel->channel = where->number;
-    channel->maxdata = comedi_get_maxdata(known->dev, channel->subdevice, channel->channel);
+    channel->channel = channel_address->number;
+    channel->maxdata =
+        comedi_get_maxdata(channel_source->dev, channel->subdevice, channel->channel);
     return 0;
 }
 
@@ -100,18 +107,18 @@ static bool is_known_range(double low, double high, const double *row)
 }
 
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_channel_source *known, const char *setting,
-                           const double *row, struct tact_comedi_channel *channel,
-                           struct tact_error *err)
+                           const struct tact_comedi_channel_source *channel_source,
+                           const char *setting, const double *row,
+                           struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char has[160] = "";
     const bool output = strcmp(setting, "output_range") == 0;
-    if (!row || (known->playback && output)) {
+    if (!row || (channel_source->playback && output)) {
         return 0;
     }
-    if (known->playback) {
+    if (channel_source->playback) {
         const struct tact_comedi_recorded_channel *recorded_channel =
-            &known->playback->channel[channel->recording_column];
+            &channel_source->playback->channel[channel->recording_column];
         tact_number_print(has, sizeof has, "[%g, %g]", recorded_channel->low,
                           recorded_channel->high);
         return is_known_range(recorded_channel->low, recorded_channel->high, row)
@@ -119,10 +126,11 @@ int tact_comedi_find_range(const struct tact_device_config *config,
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
     }
-    const int count = comedi_get_n_ranges(known->dev, channel->subdevice, channel->channel);
+    const int count =
+        comedi_get_n_ranges(channel_source->dev, channel->subdevice, channel->channel);
     for (int k = 0; k < count; k++) {
-        const comedi_range *range =
-            comedi_get_range(known->dev, channel->subdevice, channel->channel, (unsigned int)k);
+        const comedi_range *range = comedi_get_range(channel_source->dev, channel->subdevice,
+                                                     channel->channel, (unsigned int)k);
         if (is_known_range(range->min, range->max, row)) {
             channel->range = (unsigned int)k;
             return 0;
@@ -136,16 +144,16 @@ int tact_comedi_find_range(const struct tact_device_config *config,
                                row[1], has);
 }
 
-int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *known, bool output,
-                                struct tact_comedi_channel *channel)
+int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *channel_source,
+                                bool output, struct tact_comedi_channel *channel)
 {
-    if (known->dev) {
+    if (channel_source->dev) {
         return comedi_get_hardcal_converter(
-            known->dev, channel->subdevice, channel->channel, channel->range,
+            channel_source->dev, channel->subdevice, channel->channel, channel->range,
             output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
     }
     if (!output) {
-        channel->volts = known->playback->channel[channel->recording_column].volts;
+        channel->volts = channel_source->playback->channel[channel->recording_column].volts;
     }
     return 0;
 }

@@ -9,8 +9,8 @@
 /* Hands the lost board over to the monitor thread. */
 static void give_lost_board_to_monitor(struct tact_comedi *self)
 {
-    atomic_store_explicit(&self->retired, self->active, memory_order_release);
-    self->active = NULL;
+    atomic_store_explicit(&self->lost_board, self->active_board, memory_order_release);
+    self->active_board = NULL;
     self->last_write_error = 0;
 }
 
@@ -39,18 +39,19 @@ static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
 static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
-    bool usable;
+    bool is_value_usable;
     double value = tact_comedi_value(channel, raw, 0);
     int fault = tact_comedi_check_reading(&self->input_health[i], channel, raw, value,
-                                          self->saturated, self->stuck, &usable);
+                                          self->saturated_tick_limit, self->stuck_tick_limit,
+                                          &is_value_usable);
     if (fault != TACT_COMEDI_GOOD && fault != self->current_input_fault[i]) {
         unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
                               memory_order_relaxed);
     }
     self->current_input_fault[i] = fault;
-    self->is_unreliable_input[i] = !usable || self->input_health[i].saturated > 0;
-    if (usable) {
+    self->is_input_unreliable[i] = !is_value_usable || self->input_health[i].saturated > 0;
+    if (is_value_usable) {
         self->value[i] = value;
     }
     return fault == TACT_COMEDI_GOOD;
@@ -65,27 +66,27 @@ static bool is_board_gone(const struct tact_comedi *self)
 
 int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns)
 {
-    struct tact_comedi_raw_values *words = &self->words;
+    struct tact_comedi_raw_values *raw_values = &self->raw_values;
     const struct tact_comedi_scan *scan = NULL;
-    int fresh = 1;
+    int has_new_scan = 1;
     if (is_board_gone(self)) {
         return -ENODEV;
     }
     if (self->stream) {
-        scan = tact_comedi_stream_latest_scan(self->stream, &fresh);
+        scan = tact_comedi_stream_latest_scan(self->stream, &has_new_scan);
         const int64_t age = tact_clock_now() - scan->stamp_ns;
-        words->scan_age_before_tick_ns = now_ns - scan->stamp_ns;
-        words->scan_age_ns = age > 0 ? age : 0;
-        words->lost = scan->lost;
+        raw_values->scan_age_before_tick_ns = now_ns - scan->stamp_ns;
+        raw_values->scan_age_ns = age > 0 ? age : 0;
+        raw_values->lost = scan->lost;
     }
-    words->is_new_scan = fresh != 0;
-    int rc = tact_comedi_list_run(self->active->dev, &self->active->in);
+    raw_values->is_new_scan = has_new_scan != 0;
+    int rc = tact_comedi_list_run(self->active_board->dev, &self->active_board->in);
     for (int i = 0; !rc && i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
-        const lsampl_t *data = self->active->in.data[channel->op];
-        words->raw[i] = scan && channel->is_read_by_stream     ? scan->raw[channel->scan]
-                        : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
-                                                               : data[0];
+        const lsampl_t *data = self->active_board->in.data[channel->op];
+        raw_values->raw[i] = scan && channel->is_read_by_stream     ? scan->raw[channel->scan]
+                             : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
+                                                                    : data[0];
     }
     return rc;
 }
@@ -95,24 +96,24 @@ int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick)
     static const struct tact_comedi_inhibit_reasons none;
     if (self->playback) {
         return tact_comedi_playback_read_before_ticks(self->playback, &self->layout, tick,
-                                                      &self->words);
+                                                      &self->raw_values);
     }
     int rc = tact_comedi_read_live_inputs(self, tact_clock_now());
-    tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->words);
+    tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->raw_values);
     return rc;
 }
 
 /* Sets the inputs stream_age and stream_lost. Returns whether the scan is too old. */
 static bool update_stream_inputs(struct tact_comedi *self)
 {
-    double *reported =
+    double *stream_input_values =
         self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
     if (!(self->layout.stream_rate > 0.0)) {
         return false;
     }
-    reported[0] = 1e-9 * (double)self->words.scan_age_ns;
-    reported[1] = self->words.lost;
-    return self->words.scan_age_ns > self->layout.stream_timeout_ns;
+    stream_input_values[0] = 1e-9 * (double)self->raw_values.scan_age_ns;
+    stream_input_values[1] = self->raw_values.lost;
+    return self->raw_values.scan_age_ns > self->layout.stream_timeout_ns;
 }
 
 /* Updates the values of all inputs. Returns whether one has a fault. */
@@ -121,12 +122,12 @@ static bool update_input_values(struct tact_comedi *self)
     bool bad = false;
     for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
-        const lsampl_t raw = self->words.raw[i];
+        const lsampl_t raw = self->raw_values.raw[i];
         if (channel->kind == TACT_COMEDI_DIGITAL) {
             self->value[i] = (raw != 0) != channel->is_active_low;
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
             update_counter_value(self, i, raw);
-        } else if (self->words.is_new_scan) {
+        } else if (self->raw_values.is_new_scan) {
             bad = !check_analog_input(self, i, raw) || bad;
         } else {
             bad = bad || self->current_input_fault[i] != TACT_COMEDI_GOOD;
@@ -146,11 +147,12 @@ void tact_comedi_init_inputs(struct tact_comedi *self)
 /* Reads the board. @retval 0, or a negative errno: -ENODEV while it is gone */
 static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
 {
-    if (!self->active && !is_board_gone(self)) {
-        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
+    if (!self->active_board && !is_board_gone(self)) {
+        self->active_board =
+            atomic_exchange_explicit(&self->reopened_board, NULL, memory_order_acquire);
     }
-    int rc = self->active ? tact_comedi_read_live_inputs(self, now_ns) : -ENODEV;
-    if (self->active && rc == -ENODEV) {
+    int rc = self->active_board ? tact_comedi_read_live_inputs(self, now_ns) : -ENODEV;
+    if (self->active_board && rc == -ENODEV) {
         give_lost_board_to_monitor(self);
     }
     return rc;
@@ -161,7 +163,7 @@ static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
 static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 {
     if (rc == 0) {
-        self->stamp_ns = now_ns - self->words.scan_age_before_tick_ns;
+        self->stamp_ns = now_ns - self->raw_values.scan_age_before_tick_ns;
         bool old = update_stream_inputs(self);
         return !update_input_values(self) && !old;
     }
@@ -169,19 +171,19 @@ static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_n
     if (rc == -ENODEV) {
         self->has_counter_reference = false;
     } else {
-        atomic_store_explicit(&self->read_error, rc, memory_order_relaxed);
+        atomic_store_explicit(&self->unreported_read_error, rc, memory_order_relaxed);
     }
     return false;
 }
 
 /* Sets the device's state of this tick. */
 static void set_device_state(struct tact_comedi *self, int rc,
-                             const struct tact_comedi_inhibit_reasons *held, int64_t now_ns,
-                             struct tact_device_input *in)
+                             const struct tact_comedi_inhibit_reasons *inhibit_reasons,
+                             int64_t now_ns, struct tact_device_input *in)
 {
     const bool are_all_inputs_usable =
-        examine_board_inputs(self, rc, now_ns) && !held->has_output_write_failed;
-    if (held->was_rearmed) {
+        examine_board_inputs(self, rc, now_ns) && !inhibit_reasons->has_output_write_failed;
+    if (inhibit_reasons->was_rearmed) {
         self->output_gate = 0.0;
         self->ticks_without_fault = self->recovery_tick_count;
     }
@@ -193,9 +195,9 @@ static void set_device_state(struct tact_comedi *self, int rc,
     } else if (self->output_gate < 1.0) {
         self->output_gate = fmin(self->output_gate + self->output_gate_step, 1.0);
     }
-    in->state = rc == -ENODEV || held->guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
-                : self->output_gate > 0.0                        ? held->guard
-                                                                 : TACT_DEVICE_STALE;
+    in->state = rc == -ENODEV || inhibit_reasons->guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
+                : self->output_gate > 0.0                                   ? inhibit_reasons->guard
+                                                                            : TACT_DEVICE_STALE;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->value,
            (size_t)tact_comedi_input_count(&self->layout) * sizeof *in->channel);
@@ -205,13 +207,14 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
                         struct tact_device_input *in)
 {
     struct tact_comedi *self = data;
-    struct tact_comedi_inhibit_reasons held;
+    struct tact_comedi_inhibit_reasons inhibit_reasons;
     (void)t;
     const int rc = read_board_inputs(self, now_ns);
-    held.has_output_write_failed = self->last_write_error != 0;
-    held.guard = tact_arming_state(&self->guard_arming, &held.was_rearmed);
-    tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
-    set_device_state(self, rc, &held, now_ns, in);
+    inhibit_reasons.has_output_write_failed = self->last_write_error != 0;
+    inhibit_reasons.guard = tact_arming_state(&self->guard_arming, &inhibit_reasons.was_rearmed);
+    tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &inhibit_reasons,
+                                   &self->raw_values);
+    set_device_state(self, rc, &inhibit_reasons, now_ns, in);
 }
 
 static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -220,10 +223,11 @@ static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_
     struct tact_comedi *self = data;
     struct tact_comedi_recorded_tick row;
     (void)tick;
-    const bool over = tact_comedi_playback_tick_at_time(self->playback, &self->layout, t, &row);
-    self->words = row.words;
-    set_device_state(self, -row.error, &row.held, now_ns, in);
-    in->state = over ? TACT_DEVICE_ENDED : in->state;
+    const bool has_recording_ended =
+        tact_comedi_playback_tick_at_time(self->playback, &self->layout, t, &row);
+    self->raw_values = row.raw_values;
+    set_device_state(self, -row.error, &row.inhibit_reasons, now_ns, in);
+    in->state = has_recording_ended ? TACT_DEVICE_ENDED : in->state;
 }
 
 /* Computes the raw words of all outputs. */
@@ -232,12 +236,13 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
 {
     for (int i = 0; i < self->layout.output_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.output[i];
-        lsampl_t *words = data[channel->op];
+        lsampl_t *output_words = data[channel->op];
         if (channel->kind == TACT_COMEDI_ANALOG) {
-            words[0] = tact_comedi_raw(channel, self->output_gate * out[i]);
+            output_words[0] = tact_comedi_raw(channel, self->output_gate * out[i]);
         } else {
             bool on = (self->output_gate > 0.0 && out[i] > 0.5) != channel->is_active_low;
-            words[1] = (words[1] & ~(1U << channel->bit)) | (lsampl_t)on << channel->bit;
+            output_words[1] = (output_words[1] & ~(1U << channel->bit)) | (lsampl_t)on
+                                                                              << channel->bit;
         }
     }
 }
@@ -246,13 +251,13 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
 static void write_outputs_without_guard(struct tact_comedi *self,
                                         struct tact_comedi_instruction_list *list)
 {
-    int rc = tact_comedi_list_run(self->active->dev, list);
+    int rc = tact_comedi_list_run(self->active_board->dev, list);
     self->last_write_error = rc;
     if (rc == -ENODEV) {
         give_lost_board_to_monitor(self);
     } else if (rc) {
-        atomic_store_explicit(&self->refused, rc, memory_order_relaxed);
-        tact_comedi_list_write_zeros(self->active->dev, list);
+        atomic_store_explicit(&self->unreported_write_error, rc, memory_order_relaxed);
+        tact_comedi_list_write_zeros(self->active_board->dev, list);
     }
 }
 
@@ -262,22 +267,24 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
     (void)now_ns;
     tact_arming_update(&self->guard_arming, out, self->layout.output_count);
     if (self->guard_arming.has_guard_ended) {
-        if (self->active && !self->are_outputs_zeroed_by_device) {
+        if (self->active_board && !self->are_outputs_zeroed_by_device) {
             self->are_outputs_zeroed_by_device =
-                tact_comedi_list_write_zeros(self->active->dev, &self->active->out) == 0;
+                tact_comedi_list_write_zeros(self->active_board->dev, &self->active_board->out) ==
+                0;
         }
     } else if (self->guard_arming.guard) {
         /* the heartbeat continues while the board is gone, as the guard searches for it too */
-        lsampl_t words[TACT_COMEDI_MAX_INSTRUCTIONS][2];
+        lsampl_t output_words[TACT_COMEDI_MAX_INSTRUCTIONS][2];
         for (int i = 0; i < self->layout.output_instruction_count; i++) {
-            memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
+            memcpy(output_words[i], self->layout.out[i].safe, sizeof output_words[i]);
         }
-        if (self->active) {
-            fill_output_words(self, out, words);
+        if (self->active_board) {
+            fill_output_words(self, out, output_words);
         }
-        tact_guard_send(self->guard_arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
-    } else if (self->active) {
-        struct tact_comedi_instruction_list *list = &self->active->out;
+        tact_guard_send(self->guard_arming.guard, (const uint32_t(*)[2])output_words,
+                        tact_clock_now());
+    } else if (self->active_board) {
+        struct tact_comedi_instruction_list *list = &self->active_board->out;
         memcpy(list->data, list->safe, sizeof list->data);
         fill_output_words(self, out, list->data);
         write_outputs_without_guard(self, list);
@@ -292,9 +299,9 @@ static void close_comedi_device(void *data)
     /* the guard is stopped before the board is freed, which zeroes outputs that no process has
      * locked */
     tact_guard_stop(self->guard_arming.guard);
-    tact_comedi_board_free(self->active);
-    tact_comedi_board_free(atomic_load(&self->fresh));
-    tact_comedi_board_free(atomic_load(&self->retired));
+    tact_comedi_board_free(self->active_board);
+    tact_comedi_board_free(atomic_load(&self->reopened_board));
+    tact_comedi_board_free(atomic_load(&self->lost_board));
     tact_comedi_stream_stop(self->stream);
     tact_comedi_capture_close(&self->capture, self->name, self->messages);
     tact_comedi_playback_close(self->playback);

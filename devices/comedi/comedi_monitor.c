@@ -8,7 +8,7 @@ enum { POLL_NS = 50000000 }; /* [ns] how often */
 static void free_lost_board(struct tact_comedi *self)
 {
     struct tact_comedi_board *board =
-        atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
+        atomic_exchange_explicit(&self->lost_board, NULL, memory_order_acquire);
     if (board) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: the board %s (%s) is gone",
                      self->name, self->layout.path, self->layout.board);
@@ -27,7 +27,7 @@ static void search_for_board(struct tact_comedi *self)
         tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the board %s (%s) is back", self->name,
                      self->layout.path, self->layout.board);
         self->lost = false;
-        atomic_store_explicit(&self->fresh, board, memory_order_release);
+        atomic_store_explicit(&self->reopened_board, board, memory_order_release);
     } else if (error != self->reported_open_error && error != -ENOENT) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s has not returned: %s",
                      self->name, self->layout.path,
@@ -65,13 +65,13 @@ static void report_input_faults(struct tact_comedi *self)
     }
     tact_comedi_report_wrenches(self);
     report_stream_losses(self);
-    int error = atomic_exchange_explicit(&self->read_error, 0, memory_order_relaxed);
+    int error = atomic_exchange_explicit(&self->unreported_read_error, 0, memory_order_relaxed);
     if (error) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: the inputs of %s cannot be read: %s; the outputs are zero", self->name,
                      self->layout.path, strerror(-error));
     }
-    error = atomic_exchange_explicit(&self->refused, 0, memory_order_relaxed);
+    error = atomic_exchange_explicit(&self->unreported_write_error, 0, memory_order_relaxed);
     if (error) {
         tact_message(self->messages, TACT_MESSAGE_ERROR,
                      "%s: the outputs of %s cannot be written: %s", self->name, self->layout.path,

@@ -20,7 +20,7 @@ struct tact_comedi_playback_row {
     int64_t scan_age_ns;
     uint32_t lost;
     int16_t error;
-    uint8_t held;
+    uint8_t inhibit_bits;
     bool is_new_scan;
 };
 
@@ -139,7 +139,7 @@ static int parse_scan_row(struct tact_comedi_playback *playback, const char *tex
     playback->row[playback->rows++] =
         (struct tact_comedi_playback_row){.tick = v[0],
                                           .error = (int16_t)v[1],
-                                          .held = (uint8_t)v[2],
+                                          .inhibit_bits = (uint8_t)v[2],
                                           .scan_age_before_tick_ns = v[3],
                                           .scan_age_ns = v[4],
                                           .lost = (uint32_t)v[5],
@@ -230,21 +230,21 @@ bool tact_comedi_playback_tick_at_time(struct tact_comedi_playback *playback,
     while (playback->next < playback->rows &&
            (double)playback->row[playback->next].tick * playback->period <= t + slack) {
         is_new_scan = is_new_scan || playback->row[playback->next].is_new_scan;
-        was_rearmed = was_rearmed || (playback->row[playback->next].held & 4U);
+        was_rearmed = was_rearmed || (playback->row[playback->next].inhibit_bits & 4U);
         playback->next++;
     }
     const size_t at = playback->next ? playback->next - 1 : 0;
     const struct tact_comedi_playback_row *recorded_row = &playback->row[at];
     const double time_since_row = fmax(0.0, t - (double)recorded_row->tick * playback->period);
     const bool is_row_repeated = playback->next == before && time_since_row > slack;
-    fill_recorded_raw_values(playback, layout, at, &row->words);
+    fill_recorded_raw_values(playback, layout, at, &row->raw_values);
     row->tick = recorded_row->tick;
     row->error = recorded_row->error;
-    row->held = (struct tact_comedi_inhibit_reasons){recorded_row->held & 3, was_rearmed,
-                                                     recorded_row->held & 8};
-    row->words.is_new_scan = is_new_scan;
+    row->inhibit_reasons = (struct tact_comedi_inhibit_reasons){
+        recorded_row->inhibit_bits & 3, was_rearmed, recorded_row->inhibit_bits & 8};
+    row->raw_values.is_new_scan = is_new_scan;
     if (is_row_repeated && recorded_row->tick >= 0) {
-        row->words.scan_age_before_tick_ns += llround(time_since_row * 1e9);
+        row->raw_values.scan_age_before_tick_ns += llround(time_since_row * 1e9);
     }
     return playback->next == playback->rows && time_since_row > slack;
 }

@@ -37,9 +37,9 @@ struct direction {
 
 /* Finds subdevice and channel of a word such as "ai3" or "di0@2". */
 static int locate_channel(const struct tact_device_config *config,
-                          const struct tact_comedi_channel_source *known, const struct direction *d,
-                          const char *word, struct tact_comedi_channel *channel,
-                          struct tact_error *err)
+                          const struct tact_comedi_channel_source *channel_source,
+                          const struct direction *d, const char *word,
+                          struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct source *source = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -51,30 +51,31 @@ static int locate_channel(const struct tact_device_config *config,
     }
     char *end = NULL;
     unsigned long number = source ? strtoul(word + strlen(source->word), &end, 10) : 0;
-    unsigned long wanted = 0;
+    unsigned long subdevice_number = 0;
     bool named = source && *end == '@' && end[1] >= '0' && end[1] <= '9';
     if (named) {
-        wanted = strtoul(end + 1, &end, 10);
+        subdevice_number = strtoul(end + 1, &end, 10);
     }
-    if (!source || *end || number > INT_MAX || wanted > INT_MAX) {
+    if (!source || *end || number > INT_MAX || subdevice_number > INT_MAX) {
         return tact_settings_fault(
             config, tact_settings_find(config, d->channel_names_key), err,
             "'%s' is not a channel such as %s, with or without @SUBDEVICE after it", word,
             d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
     }
-    const struct tact_comedi_channel_address where = {.word = word,
-                                                      .number = (unsigned int)number,
-                                                      .subdevice = named ? (int)wanted : -1,
-                                                      .type = {source->type[0], source->type[1]},
-                                                      .output = d->output};
+    const struct tact_comedi_channel_address channel_address = {
+        .word = word,
+        .number = (unsigned int)number,
+        .subdevice = named ? (int)subdevice_number : -1,
+        .type = {source->type[0], source->type[1]},
+        .output = d->output};
     channel->kind = source->kind;
-    return tact_comedi_locate_channel(config, known, &where, channel, err);
+    return tact_comedi_locate_channel(config, channel_source, &channel_address, channel, err);
 }
 
 /* Reads names and channels from a text such as "angle=ai0 enable=!do1". */
 static int read_channel_names(const struct tact_device_config *config,
-                              const struct tact_comedi_channel_source *known, struct direction *d,
-                              struct tact_error *err)
+                              const struct tact_comedi_channel_source *channel_source,
+                              struct direction *d, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, d->channel_names_key);
     const char *text = NULL;
@@ -94,7 +95,8 @@ static int read_channel_names(const struct tact_device_config *config,
         *is = '\0';
         snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
         channel->is_active_low = is[1] == '!';
-        rc = locate_channel(config, known, d, is + 1 + channel->is_active_low, channel, err);
+        rc = locate_channel(config, channel_source, d, is + 1 + channel->is_active_low, channel,
+                            err);
         if (!rc && channel->is_active_low && channel->kind != TACT_COMEDI_DIGITAL) {
             rc = tact_settings_fault(config, setting, err,
                                      "%s: only a digital channel is active "
@@ -149,30 +151,31 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
 }
 
 static int choose_voltage_range(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *known,
+                                const struct tact_comedi_channel_source *channel_source,
                                 const struct direction *d, int i, struct tact_error *err)
 {
     const double *row;
     int columns;
     int rc = table_row_of_channel(config, d, d->range, 2, 2, i, &row, &columns, err);
-    return rc ? rc : tact_comedi_find_range(config, known, d->range, row, &d->channel[i], err);
+    return rc ? rc
+              : tact_comedi_find_range(config, channel_source, d->range, row, &d->channel[i], err);
 }
 
 /* Chooses the polynomial between raw values and volts: from the calibration file, or from the
  * range. */
 static int choose_volt_polynomial(const struct tact_device_config *config,
-                                  const struct tact_comedi_channel_source *known,
+                                  const struct tact_comedi_channel_source *channel_source,
                                   const comedi_calibration_t *calibration, bool output,
                                   struct tact_comedi_channel *channel, struct tact_error *err)
 {
     enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
-    if (known->playback && output) {
+    if (channel_source->playback && output) {
         return 0;
     }
     int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
                                                         channel->range, direction, calibration,
                                                         &channel->volts)
-                         : tact_comedi_volt_polynomial(known, output, channel);
+                         : tact_comedi_volt_polynomial(channel_source, output, channel);
     if (rc < 0) {
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
@@ -186,7 +189,7 @@ static int choose_volt_polynomial(const struct tact_device_config *config,
 /* Checks that the calibration file can be opened before comedilib's parser reads it, which would
  * print messages of its own. */
 static int read_calibration(const struct tact_device_config *config,
-                            const struct tact_comedi_channel_source *known,
+                            const struct tact_comedi_channel_source *channel_source,
                             comedi_calibration_t **calibration, struct tact_error *err)
 {
     char full[1024] = "";
@@ -208,11 +211,11 @@ static int read_calibration(const struct tact_device_config *config,
         return tact_settings_fault(config, setting, err, "%s is not a calibration file of comedi",
                                    full);
     }
-    if (strcmp((*calibration)->driver_name, known->driver) != 0 ||
-        strcmp((*calibration)->board_name, known->board) != 0) {
+    if (strcmp((*calibration)->driver_name, channel_source->driver) != 0 ||
+        strcmp((*calibration)->board_name, channel_source->board) != 0) {
         return tact_settings_fault(config, setting, err, "%s is for %s (%s), the board is %s (%s)",
                                    full, (*calibration)->board_name, (*calibration)->driver_name,
-                                   known->board, known->driver);
+                                   channel_source->board, channel_source->driver);
     }
     return 0;
 }
@@ -223,10 +226,11 @@ static int read_named_map(const struct tact_device_config *config, const struct 
 {
     char key[TACT_DEVICE_NAME + 8];
     const double *polynomial_coefficients = NULL;
-    double single;
+    double single_coefficient;
     int count = 0;
     snprintf(key, sizeof key, "maps.%s", channel->name);
-    int rc = tact_settings_list(config, key, &single, &polynomial_coefficients, &count, err);
+    int rc =
+        tact_settings_list(config, key, &single_coefficient, &polynomial_coefficients, &count, err);
     if (rc || !polynomial_coefficients || d->output) {
         return rc;
     }
@@ -244,15 +248,15 @@ static int read_named_map(const struct tact_device_config *config, const struct 
 
 /* A map of an unknown input is an error in the scene; a calibration file may have more inputs. */
 static int check_calibration_setting(const struct tact_device_config *config,
-                                     const struct tact_comedi_channel_source *known,
+                                     const struct tact_comedi_channel_source *channel_source,
                                      const struct direction *in, struct tact_error *err)
 {
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
-    if (!rc && name && strcmp(name, known->board) != 0) {
+    if (!rc && name && strcmp(name, channel_source->board) != 0) {
         return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
                                    "the calibration is for the board %s, this board is %s", name,
-                                   known->board);
+                                   channel_source->board);
     }
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
@@ -273,7 +277,7 @@ static int check_calibration_setting(const struct tact_device_config *config,
 }
 
 static int read_calibration_tables(const struct tact_device_config *config,
-                                   const struct tact_comedi_channel_source *known,
+                                   const struct tact_comedi_channel_source *channel_source,
                                    const comedi_calibration_t *calibration, int voltage_reference,
                                    const struct direction *d, struct tact_error *err)
 {
@@ -318,16 +322,17 @@ static int read_calibration_tables(const struct tact_device_config *config,
         }
         if (!rc && is_analog_channel) {
             channel->voltage_reference = (unsigned int)voltage_reference;
-            rc = choose_voltage_range(config, known, d, i, err);
+            rc = choose_voltage_range(config, channel_source, d, i, err);
             rc = rc ? rc
-                    : choose_volt_polynomial(config, known, calibration, d->output, channel, err);
+                    : choose_volt_polynomial(config, channel_source, calibration, d->output,
+                                             channel, err);
         }
     }
     return rc;
 }
 
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *known,
+                                const struct tact_comedi_channel_source *channel_source,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
@@ -338,12 +343,15 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
     comedi_calibration_t *calibration = NULL;
     int voltage_reference = AREF_GROUND;
     int rc = tact_settings_choice(config, "reference", references, 4, &voltage_reference, err);
-    rc = rc ? rc : read_channel_names(config, known, &in, err);
-    rc = rc ? rc : read_channel_names(config, known, &out, err);
-    rc = rc ? rc : check_calibration_setting(config, known, &in, err);
-    rc = rc ? rc : read_calibration(config, known, &calibration, err);
-    rc = rc ? rc : read_calibration_tables(config, known, calibration, voltage_reference, &in, err);
-    rc = rc ? rc : read_calibration_tables(config, known, calibration, AREF_GROUND, &out, err);
+    rc = rc ? rc : read_channel_names(config, channel_source, &in, err);
+    rc = rc ? rc : read_channel_names(config, channel_source, &out, err);
+    rc = rc ? rc : check_calibration_setting(config, channel_source, &in, err);
+    rc = rc ? rc : read_calibration(config, channel_source, &calibration, err);
+    rc = rc ? rc
+            : read_calibration_tables(config, channel_source, calibration, voltage_reference, &in,
+                                      err);
+    rc = rc ? rc
+            : read_calibration_tables(config, channel_source, calibration, AREF_GROUND, &out, err);
     if (calibration) {
         comedi_cleanup_calibration(calibration);
     }
@@ -354,7 +362,7 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
                                  "missing key \"inputs\" or \"outputs\", such as "
                                  "\"angle=ai0\"");
     }
-    snprintf(layout->driver, sizeof layout->driver, "%s", known->driver);
-    snprintf(layout->board, sizeof layout->board, "%s", known->board);
+    snprintf(layout->driver, sizeof layout->driver, "%s", channel_source->driver);
+    snprintf(layout->board, sizeof layout->board, "%s", channel_source->board);
     return rc;
 }

@@ -9,30 +9,30 @@
 #include "../guard/arming_internal.h"
 #include "../common/monitor_internal.h"
 
-/* The loop owns the board `active`, the monitor thread any other. A board moves in one direction:
- * `fresh` (monitor to loop), `active`, `retired` (loop to monitor). */
+/* The loop owns the board `active_board`, the monitor thread any other. A board moves in one
+ * direction: `reopened_board` (monitor to loop), `active_board`, `lost_board` (loop to monitor). */
 struct tact_comedi {
     struct tact_comedi_channel_layout layout;
-    uint32_t saturated;           /* ticks */
-    uint32_t stuck;               /* ticks */
-    uint32_t recovery_tick_count; /* ticks */
-    double output_gate_step;      /* increase of `output_gate` per tick, when outputs return after a
-                                     fault */
-    int64_t timeout_ns;           /* timeout of the guard */
+    uint32_t saturated_tick_limit; /* ticks */
+    uint32_t stuck_tick_limit;     /* ticks */
+    uint32_t recovery_tick_count;  /* ticks */
+    double output_gate_step; /* increase of `output_gate` per tick, when outputs return after a
+                                fault */
+    int64_t timeout_ns;      /* timeout of the guard */
     bool has_output_guard;
     /* state of the guard of the outputs; without a guard the loop writes them */
     struct tact_arming guard_arming;
     /* members used by the loop: */
-    struct tact_comedi_board *active; /* board that the loop uses; NULL while it is lost */
+    struct tact_comedi_board *active_board; /* board that the loop uses; NULL while it is lost */
     int current_input_fault[TACT_DEVICE_CHANNELS];
     struct tact_comedi_health input_health[TACT_DEVICE_CHANNELS];
     lsampl_t counter[TACT_DEVICE_CHANNELS]; /* last raw value */
     int64_t count[TACT_DEVICE_CHANNELS];
     double value[TACT_DEVICE_CHANNELS];
-    bool is_unreliable_input[TACT_DEVICE_CHANNELS]; /* analog inputs: saturated or unusable in this
+    bool is_input_unreliable[TACT_DEVICE_CHANNELS]; /* analog inputs: saturated or unusable in this
                                                        tick */
     /* number of ticks in a row in which each wrench axis was over its limit */
-    uint32_t beyond[TACT_DEVICE_WRENCHES][6];
+    uint32_t ticks_over_limit[TACT_DEVICE_WRENCHES][6];
     /* bit mask of axes over their limits */
     unsigned int overloaded_wrench_axes[TACT_DEVICE_WRENCHES];
     bool has_counter_reference;   /* counter[] has values of the present board */
@@ -42,20 +42,22 @@ struct tact_comedi {
     int64_t stamp_ns;
     /* stream of scans; NULL: analog inputs are read by instructions */
     struct tact_comedi_stream *stream;
-    struct tact_comedi_raw_values words; /* raw values of this tick */
+    struct tact_comedi_raw_values raw_values; /* raw values of this tick */
     struct tact_comedi_capture capture;
     struct tact_comedi_playback *playback; /* a recording instead of a board, or NULL */
     /* the guard has ended; the device itself has zeroed the outputs */
     bool are_outputs_zeroed_by_device;
     /* exchanged between the loop and the monitor */
-    _Atomic(struct tact_comedi_board *) fresh;
-    _Atomic(struct tact_comedi_board *) retired;
+    _Atomic(struct tact_comedi_board *) reopened_board;
+    _Atomic(struct tact_comedi_board *) lost_board;
     /* number of faults of each input, times 4, plus enum tact_comedi_fault of the last */
     atomic_uint faults[TACT_DEVICE_CHANNELS];
     /* bit mask of overloaded wrench axes that are not reported yet */
-    atomic_uint overloads[TACT_DEVICE_WRENCHES];
-    atomic_int read_error; /* negative errno of the last read error that is not reported yet */
-    atomic_int refused;    /* negative errno of the last write error that is not reported yet */
+    atomic_uint unreported_overloads[TACT_DEVICE_WRENCHES];
+    atomic_int
+        unreported_read_error; /* negative errno of the last read error that is not reported yet */
+    atomic_int unreported_write_error; /* negative errno of the last write error that is not
+                                          reported yet */
     /* members used by the monitor thread: */
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
@@ -72,7 +74,7 @@ extern const struct tact_device_ops tact_comedi_ops, tact_comedi_playback_ops;
 /** Sets all inputs to their initial values, before the loop runs. Not real-time safe. */
 void tact_comedi_init_inputs(struct tact_comedi *self);
 
-/** Reads the inputs into `words`, for a tick of this time. Real-time safe.
+/** Reads the inputs into `raw_values`, for a tick of this time. Real-time safe.
  *  @retval 0, or a negative errno */
 int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns);
 

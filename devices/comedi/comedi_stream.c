@@ -116,9 +116,9 @@ static int start_scan_command(struct tact_comedi_stream *s)
 static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_bytes)
 {
     const size_t size = s->sample_bytes * s->channels;
-    const size_t scan_buffer = filled_bytes / size;
-    if (scan_buffer > 0) {
-        const unsigned char *from = s->buffer + (scan_buffer - 1) * size;
+    const size_t complete_scan_count = filled_bytes / size;
+    if (complete_scan_count > 0) {
+        const unsigned char *from = s->buffer + (complete_scan_count - 1) * size;
         struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_buffer);
         scan->lost = atomic_load_explicit(&s->lost, memory_order_relaxed);
         for (unsigned int i = 0; i < s->channels; i++) {
@@ -131,22 +131,22 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_byte
             }
         }
     }
-    s->incomplete_scan_bytes = filled_bytes - scan_buffer * size;
-    memmove(s->buffer, s->buffer + scan_buffer * size, s->incomplete_scan_bytes);
-    return scan_buffer > 0;
+    s->incomplete_scan_bytes = filled_bytes - complete_scan_count * size;
+    memmove(s->buffer, s->buffer + complete_scan_count * size, s->incomplete_scan_bytes);
+    return complete_scan_count > 0;
 }
 
 /* Waits for scans and reads all that are available; the rest of a stream that has ended is not
  * used, as its age is unknown. Returns 0, or the negative errno for which it has ended. */
 static int read_available_scans(struct tact_comedi_stream *s)
 {
-    struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};
+    struct pollfd stream_poll = {.fd = comedi_fileno(s->dev), .events = POLLIN};
     bool any = false;
     ssize_t n;
-    if (poll(&wait, 1, STOP_POLL_MS) == 0) {
+    if (poll(&stream_poll, 1, STOP_POLL_MS) == 0) {
         return 0;
     }
-    while ((n = read(wait.fd, s->buffer + s->incomplete_scan_bytes,
+    while ((n = read(stream_poll.fd, s->buffer + s->incomplete_scan_bytes,
                      SCAN_BUFFER_BYTES - s->incomplete_scan_bytes)) > 0) {
         any = publish_newest_scan(s, s->incomplete_scan_bytes + (size_t)n) || any;
     }
@@ -291,23 +291,23 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
         return tact_settings_fault(config, setting, err,
                                    "no analog input is listed that could be streamed");
     }
-    int flags = comedi_get_subdevice_flags(dev, (unsigned int)found);
-    if (flags < 0 || !(flags & SDF_CMD_READ)) {
+    int subdevice_flags = comedi_get_subdevice_flags(dev, (unsigned int)found);
+    if (subdevice_flags < 0 || !(subdevice_flags & SDF_CMD_READ)) {
         return tact_settings_fault(config, setting, err,
                                    "the board (%s) does not stream: its driver has no commands "
                                    "for analog inputs",
                                    comedi_get_board_name(dev));
     }
-    layout->stream_sample_bytes = flags & SDF_LSAMPL ? sizeof(lsampl_t) : sizeof(sampl_t);
+    layout->stream_sample_bytes = subdevice_flags & SDF_LSAMPL ? sizeof(lsampl_t) : sizeof(sampl_t);
     return 0;
 }
 
 int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
-    double timeout = 0.05;
+    double stream_timeout = 0.05;
     int rc = tact_settings_positive(config, "stream", &layout->stream_rate, err);
-    rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &timeout, err);
+    rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &stream_timeout, err);
     if (rc || !(layout->stream_rate > 0.0)) {
         return rc;
     }
@@ -320,6 +320,6 @@ int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_
                                    "more than %d inputs, with the two inputs about the stream",
                                    TACT_DEVICE_CHANNELS);
     }
-    layout->stream_timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    layout->stream_timeout_ns = (int64_t)(fmin(stream_timeout, 3600.0) * 1e9);
     return dev ? choose_stream_subdevice(config, dev, layout, err) : 0;
 }

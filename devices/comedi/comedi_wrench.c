@@ -64,7 +64,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
             for (int i = 0; n * period < wrench->bias_measuring_duration && i < wrench->map.gauges;
                  i++) {
                 const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
-                lsampl_t raw = self->words.raw[wrench->gauge[i]];
+                lsampl_t raw = self->raw_values.raw[wrench->gauge[i]];
                 if (raw == 0 || raw >= gauge->maxdata) {
                     return tact_error_set(
                         err, -ERANGE,
@@ -89,9 +89,13 @@ static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const 
 {
     unsigned int bits = 0;
     for (int k = 0; k < 6; k++) {
-        bool beyond = !(fabs(wrench[k]) <= self->layout.wrench[w].limit[k]);
-        self->beyond[w][k] = beyond ? self->beyond[w][k] + (self->beyond[w][k] < UINT32_MAX) : 0;
-        bits |= (unsigned int)(self->beyond[w][k] >= self->saturated) << (TACT_WRENCH_AXIS_BIT + k);
+        bool is_over_limit = !(fabs(wrench[k]) <= self->layout.wrench[w].limit[k]);
+        self->ticks_over_limit[w][k] =
+            is_over_limit
+                ? self->ticks_over_limit[w][k] + (self->ticks_over_limit[w][k] < UINT32_MAX)
+                : 0;
+        bits |= (unsigned int)(self->ticks_over_limit[w][k] >= self->saturated_tick_limit)
+                << (TACT_WRENCH_AXIS_BIT + k);
     }
     return bits;
 }
@@ -101,7 +105,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
-        if (!self->words.is_new_scan) {
+        if (!self->raw_values.is_new_scan) {
             all |= self->overloaded_wrench_axes[w];
             continue;
         }
@@ -111,7 +115,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
         unsigned int bits = 0;
         for (int i = 0; i < wrench->map.gauges; i++) {
             gauge[i] = self->value[wrench->gauge[i]];
-            bits |= (unsigned int)self->is_unreliable_input[wrench->gauge[i]] << i;
+            bits |= (unsigned int)self->is_input_unreliable[wrench->gauge[i]] << i;
         }
         if (bits == 0) {
             tact_wrench_from_gauges(&wrench->map, gauge, value);
@@ -120,8 +124,8 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
         value[6] = bits;
         unsigned int axes = bits >> TACT_WRENCH_AXIS_BIT;
         if (axes & ~self->overloaded_wrench_axes[w]) {
-            atomic_fetch_or_explicit(&self->overloads[w], axes & ~self->overloaded_wrench_axes[w],
-                                     memory_order_relaxed);
+            atomic_fetch_or_explicit(&self->unreported_overloads[w],
+                                     axes & ~self->overloaded_wrench_axes[w], memory_order_relaxed);
         }
         self->overloaded_wrench_axes[w] = axes;
         all |= axes;
@@ -155,7 +159,8 @@ void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char 
 void tact_comedi_report_wrenches(struct tact_comedi *self)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        unsigned int axes = atomic_exchange_explicit(&self->overloads[w], 0, memory_order_relaxed);
+        unsigned int axes =
+            atomic_exchange_explicit(&self->unreported_overloads[w], 0, memory_order_relaxed);
         for (int k = 0; k < 6; k++) {
             if (axes >> k & 1U) {
                 tact_message(self->messages, TACT_MESSAGE_WARNING,

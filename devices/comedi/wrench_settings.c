@@ -8,7 +8,7 @@
 
 enum { SETTINGS = 16 };
 
-struct reading {
+struct wrench_settings_reader {
     const struct tact_device_config *device_config;
     /* settings of this sensor, with keys without the prefix "wrenches[0]." */
     const struct tact_device_config *config;
@@ -19,8 +19,8 @@ struct reading {
 };
 
 /* Sets an error at the setting of a key or, if it is absent, at the sensor's first setting. */
-static int set_wrench_setting_error(const struct reading *r, const char *key, const char *text,
-                                    const char *word)
+static int set_wrench_setting_error(const struct wrench_settings_reader *r, const char *key,
+                                    const char *text, const char *word)
 {
     const struct tact_device_setting *setting = tact_settings_find(r->config, key);
     return tact_settings_fault(r->config, setting ? setting : r->config->settings, r->err, "%s%s",
@@ -28,7 +28,7 @@ static int set_wrench_setting_error(const struct reading *r, const char *key, co
 }
 
 /* Reads the sensor's name, which becomes part of topic and channel names. */
-static int read_sensor_name(const struct reading *r)
+static int read_sensor_name(const struct wrench_settings_reader *r)
 {
     const char *name = NULL;
     int rc = tact_settings_text(r->config, "name", &name, r->err);
@@ -49,7 +49,7 @@ static int read_sensor_name(const struct reading *r)
     return 0;
 }
 
-static int read_gauge_inputs(const struct reading *r)
+static int read_gauge_inputs(const struct wrench_settings_reader *r)
 {
     const char *text = NULL;
     char word[TACT_DEVICE_NAME];
@@ -87,7 +87,7 @@ static int read_gauge_inputs(const struct reading *r)
 }
 
 /* Reads a list of numbers, as a row or column; NULL where the key is absent. */
-static int read_number_list(const struct reading *r, const char *key, int count,
+static int read_number_list(const struct wrench_settings_reader *r, const char *key, int count,
                             const double **numbers)
 {
     int found = count;
@@ -101,7 +101,7 @@ static int read_number_list(const struct reading *r, const char *key, int count,
     return rc;
 }
 
-static int read_calibration_file(const struct reading *r, const char *path)
+static int read_calibration_file(const struct wrench_settings_reader *r, const char *path)
 {
     struct tact_wrench_map *map = &r->wrench->map;
     struct tact_error why = {.line = 0};
@@ -136,7 +136,7 @@ static int read_calibration_file(const struct reading *r, const char *path)
 }
 
 /* Reads the calibration matrix from the scene, in the setting's units. */
-static int read_matrix_rows(const struct reading *r)
+static int read_matrix_rows(const struct wrench_settings_reader *r)
 {
     const struct tact_device_setting *rows = tact_settings_find(r->config, "matrix");
     struct tact_wrench_map *map = &r->wrench->map;
@@ -168,7 +168,7 @@ static int read_matrix_rows(const struct reading *r)
     return rc;
 }
 
-static int read_calibration_matrix(const struct reading *r)
+static int read_calibration_matrix(const struct wrench_settings_reader *r)
 {
     const char *path = NULL;
     int rc = tact_settings_text(r->config, "file", &path, r->err);
@@ -205,30 +205,32 @@ static int read_calibration_matrix(const struct reading *r)
 
 /* Reads the bias (readings of the gauges without load): setting bias of the sensor, or "bias.NAME"
  * of the device, as written by tact calibrate. */
-static int read_gauge_bias(const struct reading *r)
+static int read_gauge_bias(const struct wrench_settings_reader *r)
 {
-    const struct reading outside = {r->device_config, r->device_config, r->inputs,
-                                    r->input_count,   r->wrench,        r->err};
+    const struct wrench_settings_reader device_settings_reader = {
+        r->device_config, r->device_config, r->inputs, r->input_count, r->wrench, r->err};
     struct tact_wrench_map *map = &r->wrench->map;
-    const double *own;
-    const double *measured_bias;
+    const double *sensor_bias;
+    const double *calibrated_bias;
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
-    int rc = read_number_list(r, "bias", map->gauges, &own);
-    rc = rc ? rc : read_number_list(&outside, key, map->gauges, &measured_bias);
-    if (!rc && own && measured_bias) {
-        rc = set_wrench_setting_error(
-            &outside, key, "given twice: the sensor's own settings also have a bias", "");
+    int rc = read_number_list(r, "bias", map->gauges, &sensor_bias);
+    rc = rc ? rc : read_number_list(&device_settings_reader, key, map->gauges, &calibrated_bias);
+    if (!rc && sensor_bias && calibrated_bias) {
+        rc =
+            set_wrench_setting_error(&device_settings_reader, key,
+                                     "given twice: the sensor's own settings also have a bias", "");
     }
-    if (!rc && (own || measured_bias)) {
-        memcpy(map->bias, own ? own : measured_bias, sizeof *own * (size_t)map->gauges);
+    if (!rc && (sensor_bias || calibrated_bias)) {
+        memcpy(map->bias, sensor_bias ? sensor_bias : calibrated_bias,
+               sizeof *sensor_bias * (size_t)map->gauges);
         r->wrench->has_gauge_bias = true;
     }
     return rc;
 }
 
 /* Reads the settings frame, pose, bias, tare and limits of a sensor. */
-static int read_other_settings(const struct reading *r)
+static int read_other_settings(const struct wrench_settings_reader *r)
 {
     struct tact_wrench *wrench = r->wrench;
     struct tact_pose pose = tact_pose_identity();
@@ -282,9 +284,9 @@ int tact_wrench_settings(const struct tact_device_config *config,
     for (;;) {
         struct tact_device_setting settings[SETTINGS];
         struct tact_device_config part;
-        char prefix[32];
-        snprintf(prefix, sizeof prefix, "wrenches[%d].", count);
-        int found = tact_settings_select(config, prefix, settings, SETTINGS, &part);
+        char sensor_key_prefix[32];
+        snprintf(sensor_key_prefix, sizeof sensor_key_prefix, "wrenches[%d].", count);
+        int found = tact_settings_select(config, sensor_key_prefix, settings, SETTINGS, &part);
         if (found == 0) {
             return count;
         }
@@ -293,7 +295,7 @@ int tact_wrench_settings(const struct tact_device_config *config,
                                        most);
         }
         struct tact_wrench *wrench = &wrenches[count++];
-        struct reading r = {config, &part, inputs, input_count, wrench, err};
+        struct wrench_settings_reader r = {config, &part, inputs, input_count, wrench, err};
         memset(wrench, 0, sizeof *wrench);
         int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
         rc = rc ? rc : read_sensor_name(&r);

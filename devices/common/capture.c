@@ -11,12 +11,12 @@
 /* the file of a recording is locked while it is written */
 static int remove_capture_file(const char *path)
 {
-    struct stat status;
+    struct stat file_status;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
     }
-    int rc = fstat(fd, &status) ? -errno : S_ISREG(status.st_mode) ? 0 : -EEXIST;
+    int rc = fstat(fd, &file_status) ? -errno : S_ISREG(file_status.st_mode) ? 0 : -EEXIST;
     rc = !rc && flock(fd, LOCK_EX | LOCK_NB) ? -EBUSY : rc;
     rc = !rc && unlink(path) ? -errno : rc;
     close(fd);
@@ -87,13 +87,13 @@ void tact_capture_drain(struct tact_capture *capture,
     }
     fflush(capture->file);
     uint64_t overruns = tact_ring_overruns(capture->ring);
-    bool refused = ferror(capture->file) && !capture->failed;
-    if (overruns != capture->overruns || refused) {
+    bool has_write_failed = ferror(capture->file) && !capture->is_write_failure_reported;
+    if (overruns != capture->overruns || has_write_failed) {
         tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %" PRIu64 " %s could not be recorded%s",
                      name, capture->path, overruns, capture->what,
-                     refused ? ", and writing to the disk failed" : "");
+                     has_write_failed ? ", and writing to the disk failed" : "");
         capture->overruns = overruns;
-        capture->failed = capture->failed || refused;
+        capture->is_write_failure_reported = capture->is_write_failure_reported || has_write_failed;
     }
 }
 
@@ -103,7 +103,7 @@ void tact_capture_close(struct tact_capture *capture, const char *name,
     if (!capture->file) {
         return;
     }
-    if (fclose(capture->file) && !capture->failed) {
+    if (fclose(capture->file) && !capture->is_write_failure_reported) {
         tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: writing to the disk failed", name,
                      capture->path);
     }

@@ -17,7 +17,7 @@ struct tact_capture {
     char path[512];
     const char *what;  /* what an entry is called in messages, such as "events" */
     uint64_t overruns; /* reported */
-    bool failed;       /* reported */
+    bool is_write_failure_reported;
 };
 
 /** Creates config->record/NAME.ending, readable by its owner only: keys that a person presses are

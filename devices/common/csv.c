@@ -96,12 +96,12 @@ static int set_column_names(struct tact_csv *csv, bool has_header_line, struct t
             snprintf(number, sizeof number, "column_%d", i + 1);
             name = number;
         }
-        csv->names[i] = strdup(name);
-        if (!csv->names[i]) {
+        csv->column_names[i] = strdup(name);
+        if (!csv->column_names[i]) {
             return tact_error_set(err, -ENOMEM, "out of memory");
         }
     }
-    csv->pending = !has_header_line;
+    csv->is_first_row_unread = !has_header_line;
     return 0;
 }
 
@@ -119,8 +119,8 @@ static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
         most += *at == csv->column_separator || *at == '\t';
     }
     csv->fields = calloc(most + 1, sizeof *csv->fields);
-    csv->names = calloc(most + 1, sizeof *csv->names);
-    if (!csv->fields || !csv->names) {
+    csv->column_names = calloc(most + 1, sizeof *csv->column_names);
+    if (!csv->fields || !csv->column_names) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     csv->columns = split_line_into_fields(csv, (int)most);
@@ -159,7 +159,7 @@ int tact_csv_column(const struct tact_csv *csv, const char *word)
 {
     int found = -ENOENT;
     for (int i = 0; i < csv->columns; i++) {
-        if (strcmp(csv->names[i], word) == 0) {
+        if (strcmp(csv->column_names[i], word) == 0) {
             found = found == -ENOENT ? i : -EEXIST;
         }
     }
@@ -175,23 +175,23 @@ int tact_csv_column(const struct tact_csv *csv, const char *word)
 int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *values,
                  struct tact_error *err)
 {
-    if (csv->pending) {
-        csv->pending = false;
+    if (csv->is_first_row_unread) {
+        csv->is_first_row_unread = false;
     } else {
         int rc = read_next_csv_line(csv, err);
         if (rc <= 0) {
             return rc;
         }
-        int fields = split_line_into_fields(csv, csv->columns + 1);
-        if (fields != csv->columns) {
+        int field_count = split_line_into_fields(csv, csv->columns + 1);
+        if (field_count != csv->columns) {
             return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
-                                  "%d fields, expected %d as in the first line", fields,
+                                  "%d fields, expected %d as in the first line", field_count,
                                   csv->columns);
         }
     }
     for (int i = 0; i < count; i++) {
         char *field = csv->fields[wanted[i]];
-        const char *name = csv->names[wanted[i]];
+        const char *name = csv->column_names[wanted[i]];
         if (tact_settings_parse(field, &values[i])) {
             return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a number, not '%.40s'", field);
@@ -207,10 +207,10 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
 
 void tact_csv_close(struct tact_csv *csv)
 {
-    for (int i = 0; csv->names && i < csv->columns; i++) {
-        free(csv->names[i]);
+    for (int i = 0; csv->column_names && i < csv->columns; i++) {
+        free(csv->column_names[i]);
     }
-    free(csv->names);
+    free(csv->column_names);
     free(csv->fields);
     free(csv->text);
     if (csv->file) {

@@ -21,9 +21,9 @@ struct tact_csv {
     size_t capacity;
     char column_separator;
     int columns;
-    char **fields; /* [columns + 1] pointers to the fields of the line in `text` */
-    char **names;  /* [columns] names of the columns; "column_N" without a header */
-    bool pending;  /* 1: the file has no header, and `fields` has its first row */
+    char **fields;            /* [columns + 1] pointers to the fields of the line in `text` */
+    char **column_names;      /* [columns] names of the columns; "column_N" without a header */
+    bool is_first_row_unread; /* 1: the file has no header, and `fields` has its first row */
 };
 
 /** Opens the file and reads its header. The caller closes it also after a failure.

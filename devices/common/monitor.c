@@ -8,15 +8,15 @@
 static void *run_monitor_thread(void *data)
 {
     struct tact_monitor *monitor = data;
-    struct timespec until;
+    struct timespec next_check_time;
     bool reported = false;
-    clock_gettime(CLOCK_MONOTONIC, &until);
+    clock_gettime(CLOCK_MONOTONIC, &next_check_time);
     while (!reported) {
-        int64_t next = until.tv_nsec + monitor->check_interval_ns;
-        until.tv_sec += next / 1000000000;
-        until.tv_nsec = next % 1000000000;
+        int64_t next = next_check_time.tv_nsec + monitor->check_interval_ns;
+        next_check_time.tv_sec += next / 1000000000;
+        next_check_time.tv_nsec = next % 1000000000;
         int rc;
-        while ((rc = sem_clockwait(&monitor->stop, CLOCK_MONOTONIC, &until)) != 0 &&
+        while ((rc = sem_clockwait(&monitor->stop, CLOCK_MONOTONIC, &next_check_time)) != 0 &&
                errno == EINTR) {
         }
         reported = rc == 0;

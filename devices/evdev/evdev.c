@@ -11,13 +11,13 @@
 enum { POLL_NS = 50000000 }; /* [ns] polling interval of the monitor thread */
 
 static int read_device_selector(const struct tact_device_config *config,
-                                struct tact_evdev_selector *wanted, struct tact_error *err)
+                                struct tact_evdev_selector *selector, struct tact_error *err)
 {
     static const char *const keys[] = {"path", "match", "serial", "phys"};
-    char *const to[] = {wanted->path, wanted->name_to_match, wanted->serial, wanted->phys};
-    const size_t size[] = {sizeof wanted->path, sizeof wanted->name_to_match, sizeof wanted->serial,
-                           sizeof wanted->phys};
-    int given = 0;
+    char *const to[] = {selector->path, selector->name_to_match, selector->serial, selector->phys};
+    const size_t size[] = {sizeof selector->path, sizeof selector->name_to_match,
+                           sizeof selector->serial, sizeof selector->phys};
+    int criterion_count = 0;
     for (int i = 0; i < 4; i++) {
         const char *text = NULL;
         int rc = tact_settings_text(config, keys[i], &text, err);
@@ -29,27 +29,28 @@ static int read_device_selector(const struct tact_device_config *config,
                                        "longer than %zu characters", size[i] - 1);
         }
         snprintf(to[i], size[i], "%s", text ? text : "");
-        given += text != NULL;
+        criterion_count += text != NULL;
     }
-    return given ? 0
-                 : tact_settings_fault(config, NULL, err,
-                                       "no device is selected: set path, match, serial or phys");
+    return criterion_count
+               ? 0
+               : tact_settings_fault(config, NULL, err,
+                                     "no device is selected: set path, match, serial or phys");
 }
 
 /* Reports why no device was found. */
 static int report_device_not_found(const struct tact_device_config *config,
-                                   const struct tact_evdev_selector *wanted,
+                                   const struct tact_evdev_selector *selector,
                                    const struct tact_evdev_search *search, struct tact_error *err)
 {
-    const char *key = wanted->path[0]            ? "path"
-                      : wanted->name_to_match[0] ? "match"
-                      : wanted->serial[0]        ? "serial"
-                                                 : "phys";
+    const char *key = selector->path[0]            ? "path"
+                      : selector->name_to_match[0] ? "match"
+                      : selector->serial[0]        ? "serial"
+                                                   : "phys";
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     bool refused = search->refused > 0;
-    if (wanted->path[0] && search->readable_device_count == 0) {
+    if (selector->path[0] && search->readable_device_count == 0) {
         tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
-                            wanted->path, strerror(-search->error),
+                            selector->path, strerror(-search->error),
                             refused ? " (tact devices shows how to get access)" : "");
         return search->error ? search->error : -ENODEV;
     }
@@ -100,7 +101,8 @@ static void report_found_device(const struct tact_evdev *self,
         }
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' at %s: %s%s%d buttons", self->name,
-                 self->wanted.name, self->active->path, axes, used ? "; " : "", button_count);
+                 self->selector.name, self->active_source->path, axes, used ? "; " : "",
+                 button_count);
     if (search->matching_device_count > 1) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %d input devices match; this one is used", self->name,
@@ -110,13 +112,14 @@ static void report_found_device(const struct tact_evdev *self,
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %s does not state the initial position of these axes, which are taken as "
                      "centred until they move: %s",
-                     self->name, self->active->path, self->playback->axes_without_start_position);
+                     self->name, self->active_source->path,
+                     self->playback->axes_without_start_position);
     }
-    if (!self->active->monotonic) {
+    if (!self->active_source->is_clock_monotonic) {
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
             "%s: %s has no CLOCK_MONOTONIC time stamps: values are stamped when they are read",
-            self->name, self->active->path);
+            self->name, self->active_source->path);
     }
 }
 
@@ -124,7 +127,7 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
                            struct tact_device_info *info)
 {
     tact_settings_info(config, tact_evdev_type.name, info);
-    snprintf(info->model, sizeof info->model, "%s", self->wanted.name);
+    snprintf(info->model, sizeof info->model, "%s", self->selector.name);
     info->input_count = self->layout.count;
     for (int i = 0; i < info->input_count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
@@ -145,16 +148,16 @@ static int open_event_recording(struct tact_evdev *self, const struct tact_devic
                                 struct tact_error *err)
 {
     self->playback = calloc(1, sizeof *self->playback);
-    self->active = calloc(1, sizeof *self->active);
-    if (!self->playback || !self->active) {
+    self->active_source = calloc(1, sizeof *self->active_source);
+    if (!self->playback || !self->active_source) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    self->active->fd = -1;
-    int rc =
-        tact_settings_path(config, "recording", self->active->path, sizeof self->active->path, err);
-    rc = rc ? rc : tact_evdev_playback_open(self->active->path, self->playback, err);
-    self->active->dev = self->playback->dev;
-    self->active->monotonic = self->playback->is_clock_monotonic;
+    self->active_source->fd = -1;
+    int rc = tact_settings_path(config, "recording", self->active_source->path,
+                                sizeof self->active_source->path, err);
+    rc = rc ? rc : tact_evdev_playback_open(self->active_source->path, self->playback, err);
+    self->active_source->dev = self->playback->dev;
+    self->active_source->is_clock_monotonic = self->playback->is_clock_monotonic;
     return rc;
 }
 
@@ -165,12 +168,12 @@ static int open_event_source(struct tact_evdev *self, const struct tact_device_c
     if (tact_settings_find(config, "recording")) {
         return open_event_recording(self, config, err);
     }
-    int rc = read_device_selector(config, &self->wanted, err);
+    int rc = read_device_selector(config, &self->selector, err);
     if (rc) {
         return rc;
     }
-    self->active = tact_evdev_find(&self->wanted, search);
-    return self->active ? 0 : report_device_not_found(config, &self->wanted, search, err);
+    self->active_source = tact_evdev_find(&self->selector, search);
+    return self->active_source ? 0 : report_device_not_found(config, &self->selector, search, err);
 }
 
 /* Reads all settings but those of the forces, and chooses the channels. */
@@ -189,15 +192,15 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
     self->timeout_ns = timeout < 1e9 ? (int64_t)(timeout * 1e9) : INT64_MAX;
     rc = rc ? rc : open_event_source(self, config, search, err);
-    rc = rc ? rc : tact_evdev_choose_channels(config, self->active->dev, &self->layout, err);
+    rc = rc ? rc : tact_evdev_choose_channels(config, self->active_source->dev, &self->layout, err);
     if (rc) {
         return rc;
     }
-    tact_evdev_match_ranges(&self->layout, self->active);
-    tact_evdev_store_identity(&self->wanted, self->active->dev);
+    tact_evdev_match_ranges(&self->layout, self->active_source);
+    tact_evdev_store_identity(&self->selector, self->active_source->dev);
     map_codes_to_channels(self);
     tact_evdev_update_state(self, tact_clock_now());
-    self->monitored_source = self->active;
+    self->monitored_source = self->active_source;
     report_found_device(self, search);
     return 0;
 }
@@ -209,9 +212,9 @@ static int start_evdev_threads(struct tact_evdev *self, const struct tact_device
     if (self->playback) {
         return tact_evdev_force_names(config, &self->force, err);
     }
-    int rc = tact_evdev_capture_open(&self->capture, config, self->active->dev,
-                                     self->active->monotonic, err);
-    rc = rc ? rc : tact_evdev_force_open(config, self->active, &self->force, err);
+    int rc = tact_evdev_capture_open(&self->capture, config, self->active_source->dev,
+                                     self->active_source->is_clock_monotonic, err);
+    rc = rc ? rc : tact_evdev_force_open(config, self->active_source, &self->force, err);
     if (rc) {
         tact_evdev_capture_close(&self->capture, 0, self->name, self->messages);
         return rc;
@@ -238,7 +241,7 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
     if (rc && self->playback) {
         tact_evdev_playback_ops.close(self);
     } else if (rc) {
-        tact_evdev_source_free(self->active);
+        tact_evdev_source_free(self->active_source);
         free(self);
     }
     if (rc) {

@@ -19,10 +19,10 @@ static void write_supported_codes(FILE *file, const struct libevdev *dev, unsign
     const int most = type == EV_SYN ? EV_MAX : libevdev_event_type_get_max(type);
     for (int first = 0; first <= most; first += 64) {
         fprintf(file, "B: %02x", type);
-        for (int byte = 0; byte < 8; byte++) {
+        for (int byte_index = 0; byte_index < 8; byte_index++) {
             unsigned int bits = 0;
             for (int bit = 0; bit < 8; bit++) {
-                const int code = first + 8 * byte + bit;
+                const int code = first + 8 * byte_index + bit;
                 const bool has =
                     code <= most &&
                     (type == EV_SYN ? libevdev_has_event_type(dev, (unsigned int)code)

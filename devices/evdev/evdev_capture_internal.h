@@ -30,7 +30,8 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
                             const struct tact_device_config *config, const struct libevdev *dev,
                             bool is_clock_monotonic, struct tact_error *err);
 
-/** Queue an event, or a mark, that the loop read in a tick. Real-time safe. */
+/** Queue for the file an event that the loop read in a tick, or a mark of a lost or returned
+ * device. Real-time safe. */
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
 void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
@@ -40,7 +41,7 @@ void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t ti
 void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
                                    const struct libevdev *dev, int64_t now_ns);
 
-/** Writes the queue; reports losses once. Not real-time safe. */
+/** Writes the queued entries to the file; reports lost entries once. Not real-time safe. */
 void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
                               struct tact_messages messages);
 

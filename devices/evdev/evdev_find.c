@@ -58,39 +58,40 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error)
         tact_evdev_source_free(source);
         return NULL;
     }
-    source->monotonic = libevdev_set_clock_id(source->dev, CLOCK_MONOTONIC) == 0;
+    source->is_clock_monotonic = libevdev_set_clock_id(source->dev, CLOCK_MONOTONIC) == 0;
     return source;
 }
 
-static bool is_empty_or_equal(const char *wanted, const char *found)
+static bool is_empty_or_equal(const char *pattern, const char *found)
 {
-    return wanted[0] == '\0' || (found && strcmp(wanted, found) == 0);
+    return pattern[0] == '\0' || (found && strcmp(pattern, found) == 0);
 }
 
-static bool matches_selector(const struct tact_evdev_selector *wanted, const struct libevdev *dev)
+static bool matches_selector(const struct tact_evdev_selector *selector, const struct libevdev *dev)
 {
     const char *unique_identifier = libevdev_get_uniq(dev);
-    if (wanted->known && (strcmp(libevdev_get_name(dev), wanted->name) != 0 ||
-                          !is_empty_or_equal(wanted->unique_identifier_text, unique_identifier) ||
-                          libevdev_get_id_vendor(dev) != wanted->vendor ||
-                          libevdev_get_id_product(dev) != wanted->product)) {
+    if (selector->has_identity &&
+        (strcmp(libevdev_get_name(dev), selector->name) != 0 ||
+         !is_empty_or_equal(selector->unique_identifier_text, unique_identifier) ||
+         libevdev_get_id_vendor(dev) != selector->vendor ||
+         libevdev_get_id_product(dev) != selector->product)) {
         return false;
     }
-    return (wanted->name_to_match[0] == '\0' ||
-            strstr(libevdev_get_name(dev), wanted->name_to_match)) &&
-           is_empty_or_equal(wanted->serial, unique_identifier) &&
-           is_empty_or_equal(wanted->phys, libevdev_get_phys(dev));
+    return (selector->name_to_match[0] == '\0' ||
+            strstr(libevdev_get_name(dev), selector->name_to_match)) &&
+           is_empty_or_equal(selector->serial, unique_identifier) &&
+           is_empty_or_equal(selector->phys, libevdev_get_phys(dev));
 }
 
-void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev)
+void tact_evdev_store_identity(struct tact_evdev_selector *selector, const struct libevdev *dev)
 {
     const char *unique_identifier = libevdev_get_uniq(dev);
-    wanted->known = true;
-    snprintf(wanted->name, sizeof wanted->name, "%s", libevdev_get_name(dev));
-    snprintf(wanted->unique_identifier_text, sizeof wanted->unique_identifier_text, "%s",
+    selector->has_identity = true;
+    snprintf(selector->name, sizeof selector->name, "%s", libevdev_get_name(dev));
+    snprintf(selector->unique_identifier_text, sizeof selector->unique_identifier_text, "%s",
              unique_identifier ? unique_identifier : "");
-    wanted->vendor = libevdev_get_id_vendor(dev);
-    wanted->product = libevdev_get_id_product(dev);
+    selector->vendor = libevdev_get_id_vendor(dev);
+    selector->product = libevdev_get_id_product(dev);
 }
 
 bool tact_evdev_device_is_present(const struct tact_evdev_source *source)
@@ -124,8 +125,8 @@ int tact_evdev_list_nodes(int *numbers)
     return count;
 }
 
-/* Opens one node and stores it as *best if it matches better. */
-static void open_node_if_it_matches(const struct tact_evdev_selector *wanted, const char *path,
+/* Opens one event node and stores it as *best if it matches the selector better than *best does. */
+static void open_node_if_it_matches(const struct tact_evdev_selector *selector, const char *path,
                                     struct tact_evdev_search *search,
                                     struct tact_evdev_source **best)
 {
@@ -137,10 +138,10 @@ static void open_node_if_it_matches(const struct tact_evdev_selector *wanted, co
         return;
     }
     search->readable_device_count++;
-    if (matches_selector(wanted, source->dev)) {
+    if (matches_selector(selector, source->dev)) {
         search->matching_device_count++;
-        if (!*best || (strcmp(libevdev_get_name(source->dev), wanted->name_to_match) == 0 &&
-                       strcmp(libevdev_get_name((*best)->dev), wanted->name_to_match) != 0)) {
+        if (!*best || (strcmp(libevdev_get_name(source->dev), selector->name_to_match) == 0 &&
+                       strcmp(libevdev_get_name((*best)->dev), selector->name_to_match) != 0)) {
             tact_evdev_source_free(*best);
             *best = source;
             return;
@@ -149,13 +150,13 @@ static void open_node_if_it_matches(const struct tact_evdev_selector *wanted, co
     tact_evdev_source_free(source);
 }
 
-struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *wanted,
+struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *selector,
                                           struct tact_evdev_search *search)
 {
     struct tact_evdev_source *best = NULL;
     memset(search, 0, sizeof *search);
-    if (wanted->path[0]) {
-        open_node_if_it_matches(wanted, wanted->path, search, &best);
+    if (selector->path[0]) {
+        open_node_if_it_matches(selector, selector->path, search, &best);
         return best;
     }
     int numbers[TACT_EVDEV_NODES];
@@ -163,7 +164,7 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *want
     for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, INPUT_DEVICE_FOLDER "/event%d", numbers[i]);
-        open_node_if_it_matches(wanted, path, search, &best);
+        open_node_if_it_matches(selector, path, search, &best);
     }
     return best;
 }

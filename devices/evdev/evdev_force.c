@@ -22,7 +22,7 @@ static void list_effect_names(const unsigned char *bits, char *text, size_t size
 
 /* Reads the names of the outputs; returns a bit mask. */
 static int read_output_names(const struct tact_device_config *config,
-                             struct tact_evdev_force *force, uint32_t *wanted,
+                             struct tact_evdev_force *force, uint32_t *requested_outputs,
                              struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "forces");
@@ -40,13 +40,14 @@ static int read_output_names(const struct tact_device_config *config,
                                        "damper, friction, inertia, vibration, strong, weak",
                                        word);
         }
-        if (*wanted >> i & 1U) {
+        if (*requested_outputs >> i & 1U) {
             return tact_settings_fault(config, setting, err, "'%s' given twice", word);
         }
-        *wanted |= 1U << i;
+        *requested_outputs |= 1U << i;
         force->channel[force->count++] = i;
     }
-    if (!rc && (*wanted >> TACT_FORCE_SPRING_CENTER & 1U) && !(*wanted >> TACT_FORCE_SPRING & 1U)) {
+    if (!rc && (*requested_outputs >> TACT_FORCE_SPRING_CENTER & 1U) &&
+        !(*requested_outputs >> TACT_FORCE_SPRING & 1U)) {
         rc = tact_settings_fault(config, setting, err, "'spring_center' without 'spring'");
     }
     return rc;
@@ -77,10 +78,10 @@ static int read_force_numbers(const struct tact_device_config *config,
         rc = tact_settings_fault(config, tact_settings_find(config, "frequency"), err,
                                  "expected 1 .. 1000 Hz, not %g", vibration_frequency);
     }
-    force->plan.gain = (uint16_t)lrint(fmin(gain, 1.0) * 0xffff);
-    force->plan.wave_period_ms = (uint16_t)lrint(fmax(1000.0 / vibration_frequency, 1.0));
+    force->rendering_plan.gain = (uint16_t)lrint(fmin(gain, 1.0) * 0xffff);
+    force->rendering_plan.wave_period_ms = (uint16_t)lrint(fmax(1000.0 / vibration_frequency, 1.0));
     force->period_ns = (int64_t)(1e9 / rate);
-    force->arming.timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    force->guard_arming.timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     return rc;
 }
 
@@ -92,9 +93,9 @@ static void report_force_rendering(const struct tact_device_config *config,
     size_t used = 0;
     for (int i = 0; i < force->count && used < sizeof text; i++) {
         int channel = force->channel[i];
-        int n = snprintf(text + used, sizeof text - used, "%s%s as %s", i ? ", " : "",
-                         tact_force_name(channel),
-                         tact_force_type_name(force->plan.type[force->plan.slot[channel]]));
+        int n = snprintf(
+            text + used, sizeof text - used, "%s%s as %s", i ? ", " : "", tact_force_name(channel),
+            tact_force_type_name(force->rendering_plan.type[force->rendering_plan.slot[channel]]));
         used += n > 0 ? (size_t)n : 0;
     }
     tact_message(config->messages, TACT_MESSAGE_INFO, "%s: forces: %s; at most %g times a second",
@@ -104,8 +105,8 @@ static void report_force_rendering(const struct tact_device_config *config,
 int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
                            struct tact_error *err)
 {
-    uint32_t wanted = 0;
-    int rc = read_output_names(config, force, &wanted, err);
+    uint32_t requested_outputs = 0;
+    int rc = read_output_names(config, force, &requested_outputs, err);
     return rc ? rc : read_force_numbers(config, force, err);
 }
 
@@ -115,8 +116,8 @@ int tact_evdev_force_open(const struct tact_device_config *config,
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "forces");
     unsigned char bits[FF_CNT / 8] = {0};
-    uint32_t wanted = 0;
-    int rc = read_output_names(config, force, &wanted, err);
+    uint32_t requested_outputs = 0;
+    int rc = read_output_names(config, force, &requested_outputs, err);
     rc = rc ? rc : read_force_numbers(config, force, err);
     if (rc || !force->count) {
         return rc;
@@ -126,16 +127,18 @@ int tact_evdev_force_open(const struct tact_device_config *config,
             bits[code / 8] |= (unsigned char)(1U << (code % 8));
         }
     }
-    int missing = tact_force_choose_effects(bits, wanted, &force->plan);
-    if (missing >= 0) {
+    int first_unrenderable_output =
+        tact_force_choose_effects(bits, requested_outputs, &force->rendering_plan);
+    if (first_unrenderable_output >= 0) {
         char has[120];
         list_effect_names(bits, has, sizeof has);
         return tact_settings_fault(config, setting, err, "'%s' cannot render %s; its effects: %s",
-                                   libevdev_get_name(source->dev), tact_force_name(missing), has);
+                                   libevdev_get_name(source->dev),
+                                   tact_force_name(first_unrenderable_output), has);
     }
     const struct tact_guard_force_options options = {.path = source->path,
-                                                     .plan = &force->plan,
-                                                     .timeout_ns = force->arming.timeout_ns,
+                                                     .plan = &force->rendering_plan,
+                                                     .timeout_ns = force->guard_arming.timeout_ns,
                                                      .period_ns = force->period_ns,
                                                      .thread = !force->is_guard_a_process};
     struct tact_error why = {0};
@@ -146,7 +149,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                             rc == -EACCES ? " (tact devices shows how to get access)" : "");
         return rc;
     }
-    tact_arming_start(&force->arming, guard, options.timeout_ns, config->period);
+    tact_arming_start(&force->guard_arming, guard, options.timeout_ns, config->period);
     report_force_rendering(config, force);
     return 0;
 }
@@ -154,21 +157,22 @@ int tact_evdev_force_open(const struct tact_device_config *config,
 int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
 {
     bool was_rearmed;
-    int64_t last_played_stamp_ns = tact_guard_last_played_stamp(force->arming.guard);
+    int64_t last_played_stamp_ns = tact_guard_last_played_stamp(force->guard_arming.guard);
     *age = last_played_stamp_ns ? (double)(now_ns - last_played_stamp_ns) * 1e-9 : 0.0;
     /* while inhibited, the forces are not felt; the axes are unaffected */
-    return tact_arming_state(&force->arming, &was_rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
-                                                                               : TACT_DEVICE_OK;
+    return tact_arming_state(&force->guard_arming, &was_rearmed) == TACT_DEVICE_LOST
+               ? TACT_DEVICE_LOST
+               : TACT_DEVICE_OK;
 }
 
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns)
 {
     double level[TACT_FORCE_CHANNELS] = {0};
     for (int i = 0; i < force->count; i++) {
-        level[force->channel[i]] = force->arming.has_guard_ended ? 0.0 : out[i];
+        level[force->channel[i]] = force->guard_arming.has_guard_ended ? 0.0 : out[i];
     }
-    tact_arming_update(&force->arming, out, force->count);
-    tact_guard_send_force(force->arming.guard, level, now_ns);
+    tact_arming_update(&force->guard_arming, out, force->count);
+    tact_guard_send_force(force->guard_arming.guard, level, now_ns);
 }
 
 void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
@@ -179,12 +183,12 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
     if (!force->count) {
         return;
     }
-    tact_guard_upload_count(force->arming.guard, &slowest_upload_ns, &failed);
+    tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &failed);
     if (failed) {
         tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force effect: %s",
                      name, strerror(-failed));
     }
-    tact_arming_report(&force->arming, name, messages);
+    tact_arming_report(&force->guard_arming, name, messages);
 }
 
 void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
@@ -196,12 +200,12 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
         return;
     }
     uint64_t upload_count =
-        tact_guard_upload_count(force->arming.guard, &slowest_upload_ns, &failed);
+        tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &failed);
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
                  (unsigned long long)upload_count, (double)slowest_upload_ns / 1e6);
-    tact_arming_report_gaps(&force->arming, name, messages);
-    if (tact_guard_stop(force->arming.guard)) {
+    tact_arming_report_gaps(&force->guard_arming, name, messages);
+    if (tact_guard_stop(force->guard_arming.guard)) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the driver did not stop a force effect within a second", name);
     }

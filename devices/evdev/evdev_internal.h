@@ -20,7 +20,7 @@ struct tact_evdev_selector {
     char serial[128];
     char phys[256];
     /* identity of a device that was found, to find the same one again */
-    bool known;
+    bool has_identity;
     char name[256];
     char unique_identifier_text[128];
     int vendor;
@@ -41,8 +41,8 @@ struct tact_evdev_channel {
     unsigned int code;
     enum tact_evdev_kind kind;
     bool is_inverted;
-    bool measured;  /* from a calibration: */
-    double span[4]; /* lowest, at rest, highest, half the width of rest [counts] */
+    bool is_calibrated; /* the calibration has this axis: */
+    double span[4];     /* lowest, at rest, highest, half the width of rest [counts] */
 };
 
 /* Conversion from raw values of a code to a channel's value. */
@@ -70,7 +70,7 @@ struct tact_evdev_source {
     char path[256];
     dev_t rdev; /* device number which, with inode, identifies the node that was opened */
     ino_t inode;
-    bool monotonic; /* events are stamped by CLOCK_MONOTONIC */
+    bool is_clock_monotonic; /* events are stamped by CLOCK_MONOTONIC */
     struct tact_evdev_range range[TACT_DEVICE_CHANNELS];
 };
 
@@ -90,11 +90,11 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error);
 
 /** Finds and opens the node that matches the selector. Not real-time safe. @retval NULL if there is
  * none */
-struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *wanted,
+struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *selector,
                                           struct tact_evdev_search *search);
 
 /** Stores the identity of the device, so that only the same one is found again. */
-void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev);
+void tact_evdev_store_identity(struct tact_evdev_selector *selector, const struct libevdev *dev);
 
 /** Whether the node at the source's path is still the one that was opened. */
 bool tact_evdev_device_is_present(const struct tact_evdev_source *source);
@@ -109,7 +109,8 @@ void tact_evdev_code_name(unsigned int type, unsigned int code, char *name, size
 int tact_evdev_choose_channels(const struct tact_device_config *config, const struct libevdev *dev,
                                struct tact_evdev_layout *layout, struct tact_error *err);
 
-/** Computes the ranges of a source. @retval false if it lacks one of the channels */
+/** Computes the range of each channel of the layout from the axes of a source. @retval false if it
+ * lacks one of the channels */
 bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
                              struct tact_evdev_source *source);
 
@@ -118,10 +119,10 @@ struct tact_evdev_force {
     /* number of force outputs; 0: none, and no other member is set */
     int count;
     int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each force output */
-    struct tact_force_rendering_plan plan;
+    struct tact_force_rendering_plan rendering_plan;
     int64_t period_ns;
     bool is_guard_a_process;
-    struct tact_arming arming;
+    struct tact_arming guard_arming;
 };
 
 /** Reads the settings, matches them with the device and starts the guard or thread that plays the

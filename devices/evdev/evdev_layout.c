@@ -86,7 +86,7 @@ static void append_channel_to_layout(struct tact_evdev_layout *layout, unsigned 
     snprintf(channel->name, sizeof channel->name, "%s", name);
 }
 
-/* Appends the channels that `channels` names. */
+/* Appends the channels that the setting `channels` names to the layout. */
 static int choose_named_channels(const struct tact_device_config *config,
                                  const struct libevdev *dev, const char *text,
                                  struct tact_evdev_layout *layout, struct tact_error *err)
@@ -185,7 +185,7 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
             channel->kind = displacement ? TACT_EVDEV_REL_DISPLACEMENT : TACT_EVDEV_REL_INCREMENT;
-        } else if (should_guess_kinds && channel->measured) {
+        } else if (should_guess_kinds && channel->is_calibrated) {
             channel->kind =
                 is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
         } else if (should_guess_kinds &&
@@ -198,7 +198,7 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
     }
 }
 
-/* Marks the axes in the list `key` as one-sided, or as inverted. */
+/* Marks the axes that the setting `key` lists as one-sided, or as inverted. */
 static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_config *config,
                                                   const char *key, bool is_one_sided,
                                                   struct tact_evdev_layout *layout,
@@ -234,7 +234,8 @@ static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_confi
     return 0;
 }
 
-/* Whether the device has an axis of that name, channel or not: a calibration has all axes. */
+/* Whether the device has an axis of that name, which need not be a channel: a calibration lists all
+ * axes. */
 static bool has_axis_named(const struct libevdev *dev, const char *word)
 {
     unsigned int type;
@@ -247,7 +248,7 @@ static bool has_axis_named(const struct libevdev *dev, const char *word)
     return false;
 }
 
-/* Reads "axis.abs_x": [lowest, at rest, highest, half the width of rest]. */
+/* Reads the setting "axis.abs_x": [lowest, at rest, highest, half the width of rest]. */
 static int read_axis_settings(const struct tact_device_config *config, const struct libevdev *dev,
                               struct tact_evdev_layout *layout, struct tact_error *err)
 {
@@ -270,7 +271,7 @@ static int read_axis_settings(const struct tact_device_config *config, const str
         for (int k = 0; k < layout->count; k++) {
             struct tact_evdev_channel *c = &layout->channel[k];
             if (c->type != EV_KEY && does_word_name_code(setting->key + 5, c->type, c->code)) {
-                c->measured = true;
+                c->is_calibrated = true;
                 memcpy(c->span, v, sizeof c->span);
             }
         }
@@ -298,10 +299,10 @@ static int read_axis_numbers(const struct tact_device_config *config,
     layout->relative_axis_range = 350.0;
     int rc = tact_settings_positive(config, "relative_range", &layout->relative_axis_range, err);
     rc = rc ? rc : tact_settings_number(config, "deadzone", &layout->dead_zone_fraction, err);
-    const struct tact_device_setting *dead_zone_fraction = tact_settings_find(config, "deadzone");
-    if (rc == 0 && dead_zone_fraction &&
+    const struct tact_device_setting *dead_zone_setting = tact_settings_find(config, "deadzone");
+    if (rc == 0 && dead_zone_setting &&
         !(layout->dead_zone_fraction >= 0.0 && layout->dead_zone_fraction <= 0.9)) {
-        rc = tact_settings_fault(config, dead_zone_fraction, err, "expected 0 .. 0.9, not %g",
+        rc = tact_settings_fault(config, dead_zone_setting, err, "expected 0 .. 0.9, not %g",
                                  layout->dead_zone_fraction);
     }
     return rc;
@@ -378,7 +379,7 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         }
         range->rest = rest_position_of_range(range);
         range->raw = layout->raw;
-        if (channel->measured) {
+        if (channel->is_calibrated) {
             set_measured_range(channel, range);
             flat = channel->span[3];
         }

@@ -10,7 +10,7 @@ enum { MAX_EVENTS = 1024 };
 static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
 {
     const struct tact_evdev_channel *channel = &self->layout.channel[index];
-    double value = tact_evdev_value(channel, &self->active->range[index], raw);
+    double value = tact_evdev_value(channel, &self->active_source->range[index], raw);
     self->last_event_time_ns[index] = self->stamp_ns;
     self->value[index] =
         channel->kind == TACT_EVDEV_REL_INCREMENT ? self->value[index] + value : value;
@@ -24,7 +24,8 @@ void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns)
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
         if (channel->type != EV_REL) {
             set_raw_channel_value(
-                self, i, libevdev_get_event_value(self->active->dev, channel->type, channel->code));
+                self, i,
+                libevdev_get_event_value(self->active_source->dev, channel->type, channel->code));
         }
     }
 }
@@ -52,9 +53,9 @@ void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *
 static int64_t get_event_time_ns(const struct tact_evdev *self, const struct input_event *event,
                                  int64_t now_ns)
 {
-    return self->active->monotonic ? (int64_t)event->input_event_sec * 1000000000 +
-                                         (int64_t)event->input_event_usec * 1000
-                                   : now_ns;
+    return self->active_source->is_clock_monotonic ? (int64_t)event->input_event_sec * 1000000000 +
+                                                         (int64_t)event->input_event_usec * 1000
+                                                   : now_ns;
 }
 
 /* Reads all pending events. Returns false if the device is gone. */
@@ -64,14 +65,14 @@ static bool read_pending_events(struct tact_evdev *self, int64_t now_ns)
         struct input_event event;
         unsigned int libevdev_read_flag =
             self->is_resyncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
-        int rc = libevdev_next_event(self->active->dev, libevdev_read_flag, &event);
+        int rc = libevdev_next_event(self->active_source->dev, libevdev_read_flag, &event);
         if (rc == -EAGAIN && self->is_resyncing) {
             self->is_resyncing = false;
         } else if (rc == -EAGAIN) {
             return true;
         } else if (rc == LIBEVDEV_READ_STATUS_SYNC && !self->is_resyncing) {
             self->is_resyncing = true;
-            atomic_fetch_add_explicit(&self->lost, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&self->kernel_overflow_count, 1, memory_order_relaxed);
         } else if (rc >= 0) {
             tact_evdev_handle_event(self, &event, get_event_time_ns(self, &event, now_ns));
             if (event.type != EV_FF) {
@@ -98,8 +99,8 @@ void tact_evdev_release_buttons(struct tact_evdev *self)
 static void give_lost_device_to_monitor(struct tact_evdev *self, int64_t now_ns)
 {
     tact_evdev_capture_add_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
-    atomic_store_explicit(&self->retired, self->active, memory_order_release);
-    self->active = NULL;
+    atomic_store_explicit(&self->lost_source, self->active_source, memory_order_release);
+    self->active_source = NULL;
     tact_evdev_release_buttons(self);
 }
 
@@ -125,19 +126,20 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
         self->capture.is_capture_started = true;
         tact_evdev_capture_add_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
-    if (!self->active) {
-        self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
-        if (self->active) {
-            tact_evdev_capture_full_state(&self->capture, tick, self->active->dev, now_ns);
+    if (!self->active_source) {
+        self->active_source =
+            atomic_exchange_explicit(&self->reopened_source, NULL, memory_order_acquire);
+        if (self->active_source) {
+            tact_evdev_capture_full_state(&self->capture, tick, self->active_source->dev, now_ns);
             tact_evdev_update_state(self, now_ns);
         }
     }
-    if (self->active && (!read_pending_events(self, now_ns) ||
-                         atomic_load_explicit(&self->vanished, memory_order_relaxed))) {
+    if (self->active_source && (!read_pending_events(self, now_ns) ||
+                                atomic_load_explicit(&self->is_node_gone, memory_order_relaxed))) {
         give_lost_device_to_monitor(self, now_ns);
     }
     tact_evdev_get_inputs(self, now_ns, in);
-    in->state = self->active ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
+    in->state = self->active_source ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
     if (self->force.count) {
         int guard =
             tact_evdev_force_device_state(&self->force, now_ns, &in->channel[self->layout.count]);
@@ -156,7 +158,7 @@ static void evdev_write(void *data, const double *out, int64_t now_ns)
 static void set_node_path(struct tact_evdev *self, const char *path)
 {
     if (self->force.count) {
-        tact_guard_set_device_path(self->force.arming.guard, path);
+        tact_guard_set_device_path(self->force.guard_arming.guard, path);
     }
 }
 
@@ -164,14 +166,14 @@ static void set_node_path(struct tact_evdev *self, const char *path)
 static void free_lost_source(struct tact_evdev *self)
 {
     struct tact_evdev_source *source =
-        atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
+        atomic_exchange_explicit(&self->lost_source, NULL, memory_order_acquire);
     if (source) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) is gone", self->name,
-                     self->wanted.name, source->path);
+                     self->selector.name, source->path);
         set_node_path(self, NULL);
         tact_evdev_source_free(source);
         self->monitored_source = NULL;
-        atomic_store_explicit(&self->vanished, false, memory_order_relaxed);
+        atomic_store_explicit(&self->is_node_gone, false, memory_order_relaxed);
     }
 }
 
@@ -179,16 +181,16 @@ static void free_lost_source(struct tact_evdev *self)
 static void search_for_device(struct tact_evdev *self)
 {
     struct tact_evdev_search search;
-    struct tact_evdev_source *source = tact_evdev_find(&self->wanted, &search);
+    struct tact_evdev_source *source = tact_evdev_find(&self->selector, &search);
     if (!source || !tact_evdev_match_ranges(&self->layout, source)) {
         tact_evdev_source_free(source);
         return;
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is back at %s", self->name,
-                 self->wanted.name, source->path);
+                 self->selector.name, source->path);
     set_node_path(self, source->path);
     self->monitored_source = source;
-    atomic_store_explicit(&self->fresh, source, memory_order_release);
+    atomic_store_explicit(&self->reopened_source, source, memory_order_release);
 }
 
 void tact_evdev_monitor_device(void *data)
@@ -198,14 +200,14 @@ void tact_evdev_monitor_device(void *data)
     if (!self->monitored_source) {
         search_for_device(self);
     } else if (!tact_evdev_device_is_present(self->monitored_source)) {
-        atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
+        atomic_store_explicit(&self->is_node_gone, true, memory_order_relaxed);
     }
-    uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);
-    if (lost != self->lost_reported) {
+    uint_fast64_t lost = atomic_load_explicit(&self->kernel_overflow_count, memory_order_relaxed);
+    if (lost != self->reported_overflow_count) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: the kernel lost events %llu times; the state was read again", self->name,
-                     (unsigned long long)(lost - self->lost_reported));
-        self->lost_reported = lost;
+                     (unsigned long long)(lost - self->reported_overflow_count));
+        self->reported_overflow_count = lost;
     }
     tact_evdev_force_report(&self->force, self->name, self->messages);
     tact_evdev_capture_drain(&self->capture, self->name, self->messages);
@@ -217,9 +219,9 @@ static void evdev_close(void *data)
     tact_monitor_stop(&self->monitor);
     tact_evdev_capture_close(&self->capture, self->tick, self->name, self->messages);
     tact_evdev_force_close(&self->force, self->name, self->messages);
-    tact_evdev_source_free(self->active);
-    tact_evdev_source_free(atomic_load(&self->fresh));
-    tact_evdev_source_free(atomic_load(&self->retired));
+    tact_evdev_source_free(self->active_source);
+    tact_evdev_source_free(atomic_load(&self->reopened_source));
+    tact_evdev_source_free(atomic_load(&self->lost_source));
     free(self);
 }
 

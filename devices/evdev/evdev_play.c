@@ -13,14 +13,15 @@ enum { MAX_CAPTURE_EVENTS = 1 << 24 };
 
 static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
-struct reading {
+struct recording_reader {
     FILE *file;
     int line;
     double period;               /* period of the recorded session [s], 0: not known */
-    int64_t first_event_time_ns; /* time of its first event, if its ticks are unknown */
+    int64_t first_event_time_ns; /* time of the recording's first event, if the recording has no
+                                    ticks */
     size_t capacity;
     bool has_read_event; /* at least one event was read */
-    int type;            /* type of the description being read in the header, -1: none */
+    int type;            /* event type whose codes the header is describing, -1: none */
     int code;
     struct {
         bool known;
@@ -30,7 +31,7 @@ struct reading {
 };
 
 /* Appends an event. NULL if out of memory, or if the file is too long. */
-static struct tact_evdev_recorded_event *add_captured_event(struct reading *r)
+static struct tact_evdev_recorded_event *add_captured_event(struct recording_reader *r)
 {
     struct tact_evdev_playback *playback = r->playback;
     if (playback->count == r->capacity) {
@@ -64,9 +65,9 @@ static int parse_number(const char **at, int32_t *value)
     return 0;
 }
 
-/* "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#       Value   -938": how
- * evemu-record describes the device as it was found. */
-static int parse_description(struct reading *r, const char *line)
+/* Parses a comment of evemu-record: "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#
+ * Value   -938": how evemu-record describes the device as it was found. */
+static int parse_description(struct recording_reader *r, const char *line)
 {
     const char *text = line + 1 + strspn(line + 1, " \t");
     int number;
@@ -84,41 +85,43 @@ static int parse_description(struct reading *r, const char *line)
     return 0;
 }
 
-/* "# lost tick 12", "# tick 0 at 123.000000456", and the line of the head. */
-static int parse_comment(struct reading *r, const char *line)
+/* Parses a comment that tact wrote: "# lost tick 12", "# tick 0 at 123.000000456", or the line with
+ * period and clock. */
+static int parse_comment(struct recording_reader *r, const char *line)
 {
     unsigned long long tick;
     long long seconds, nanoseconds;
-    char clock[16];
-    const char *head = strstr(line, ", period ");
-    if (!strncmp(line, "# tact device", 13) && head &&
-        tact_number_scan(head, ", period %lf, clock %15s", &r->period, clock) == 2) {
-        r->playback->is_clock_monotonic = !strcmp(clock, "monotonic");
+    char clock_name[16];
+    const char *period_text = strstr(line, ", period ");
+    if (!strncmp(line, "# tact device", 13) && period_text &&
+        tact_number_scan(period_text, ", period %lf, clock %15s", &r->period, clock_name) == 2) {
+        r->playback->is_clock_monotonic = !strcmp(clock_name, "monotonic");
         return r->period > 0.0 && r->period < 1e3 ? 0 : -EINVAL;
     }
     if (sscanf(line, "# tick %llu at %lld.%9lld", &tick, &seconds, &nanoseconds) == 3) {
-        const double since = (double)tick * r->period;
-        if (seconds < 0 || seconds > UINT32_MAX || nanoseconds < 0 || !(since < 1e9)) {
+        const double time_since_start = (double)tick * r->period;
+        if (seconds < 0 || seconds > UINT32_MAX || nanoseconds < 0 || !(time_since_start < 1e9)) {
             return -EINVAL;
         }
-        r->playback->start_ns = seconds * 1000000000 + nanoseconds - llround(since * 1e9);
+        r->playback->start_ns =
+            seconds * 1000000000 + nanoseconds - llround(time_since_start * 1e9);
     } else if (sscanf(line, "# end tick %llu", &tick) == 1) {
         r->playback->end = (double)tick * r->period;
     } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
                sscanf(line, "# back tick %llu", &tick) == 1) {
-        struct tact_evdev_recorded_event *mark = add_captured_event(r);
-        if (!mark) {
+        struct tact_evdev_recorded_event *connection_mark = add_captured_event(r);
+        if (!connection_mark) {
             return -ENOMEM;
         }
-        mark->type = line[2] == 'l' ? TACT_CAPTURE_LOST : TACT_CAPTURE_BACK;
-        mark->time = (double)tick * r->period;
+        connection_mark->type = line[2] == 'l' ? TACT_CAPTURE_LOST : TACT_CAPTURE_BACK;
+        connection_mark->time = (double)tick * r->period;
     } else {
         return parse_description(r, line);
     }
     return 0;
 }
 
-static int parse_event(struct reading *r, const char *line)
+static int parse_event(struct recording_reader *r, const char *line)
 {
     long long seconds, fraction;
     unsigned int type, code;
@@ -164,7 +167,7 @@ static int parse_event(struct reading *r, const char *line)
 }
 
 /* "B: 03 ff ..." adds 64 codes of a type; `first` counts how many came before. */
-static int parse_code_bits(struct reading *r, const char *line, int first[EV_CNT])
+static int parse_code_bits(struct recording_reader *r, const char *line, int first[EV_CNT])
 {
     unsigned int type, bits;
     int used = 0;
@@ -187,7 +190,7 @@ static int parse_code_bits(struct reading *r, const char *line, int first[EV_CNT
 }
 
 /* other axes are assumed at their centre until the whole file is read */
-static int parse_axis_description(struct reading *r, const char *line)
+static int parse_axis_description(struct recording_reader *r, const char *line)
 {
     struct input_absinfo info = {0};
     int32_t *const to[] = {&info.minimum, &info.maximum, &info.fuzz, &info.flat, &info.resolution};
@@ -198,7 +201,8 @@ static int parse_axis_description(struct reading *r, const char *line)
     }
     const char *at = line + used;
     for (int i = 0; i < 5; i++) {
-        bool over = i == 4 && !at[strspn(at, " \t")]; /* older files have no resolution */
+        bool over = i == 4 && !at[strspn(at, " \t")]; /* files of older versions of evemu have no
+                                                         resolution of axes */
         if (!over && parse_number(&at, to[i])) {
             return -EINVAL;
         }
@@ -209,7 +213,7 @@ static int parse_axis_description(struct reading *r, const char *line)
 
 /* Sets the initial position of axes. If the file does not state it, it is that of the first event,
  * and until then the middle of the range, which a message reports. */
-static void set_initial_axis_values(struct reading *r)
+static void set_initial_axis_values(struct recording_reader *r)
 {
     struct libevdev *dev = r->playback->dev;
     size_t used = 0;
@@ -229,7 +233,7 @@ static void set_initial_axis_values(struct reading *r)
     }
 }
 
-static int parse_capture_line(struct reading *r, const char *line, int first[EV_CNT])
+static int parse_capture_line(struct recording_reader *r, const char *line, int first[EV_CNT])
 {
     unsigned int id[4];
     struct libevdev *dev = r->playback->dev;
@@ -266,7 +270,7 @@ static void skip_input_line(FILE *file)
     }
 }
 
-static int read_recording_lines(struct reading *r)
+static int read_recording_lines(struct recording_reader *r)
 {
     static const char mark[] = "\xEF\xBB\xBF"; /* byte order mark */
     char line[1024];
@@ -294,10 +298,10 @@ int tact_evdev_playback_open(const char *path, struct tact_evdev_playback *playb
 {
     int rc;
     tact_error_at(err, path, 0, 0, NULL);
-    struct reading r = {.playback = playback,
-                        .file = tact_regular_file_open(path, &rc, err),
-                        .type = -1,
-                        .code = -1};
+    struct recording_reader r = {.playback = playback,
+                                 .file = tact_regular_file_open(path, &rc, err),
+                                 .type = -1,
+                                 .code = -1};
     if (!r.file) {
         return rc;
     }
@@ -362,7 +366,7 @@ static void read_played_events(void *data, uint64_t tick, double t, int64_t now_
             playback->is_device_gone = true;
         } else if (captured_event->type == TACT_CAPTURE_BACK) {
             playback->is_device_gone = false;
-            /* as after opening a device, whose initial state may come without an event */
+            /* the initial state is set without an event, as when a device is opened */
             self->stamp_ns = now_ns;
         } else {
             bool known = playback->is_clock_monotonic && captured_event->event_time_ns;
@@ -384,7 +388,8 @@ static void close_event_playback(void *data)
     struct tact_evdev *self = data;
     tact_evdev_playback_close(self->playback);
     free(self->playback);
-    free(self->active); /* the libevdev of the device belongs to the recording, which frees it */
+    free(self->active_source); /* the libevdev of the device belongs to the recording, which frees
+                                  it */
     free(self);
 }
 

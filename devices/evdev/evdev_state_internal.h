@@ -9,9 +9,9 @@
 
 enum { TACT_EVDEV_NONE = 0xff }; /* index that means: an event code has no channel */
 
-/* The loop owns `active`, the monitor any other source. A source moves in one direction: fresh
- * (monitor to loop), active, retired (loop to monitor); no second one is opened before the first
- * has returned, so that no slot is ever occupied. */
+/* The loop owns `active_source`, the monitor any other source. A source moves in one direction:
+ * reopened_source (monitor to loop), active, lost_source (loop to monitor); no second one is opened
+ * before the first has returned, so that no slot is ever occupied. */
 struct tact_evdev {
     struct tact_evdev_layout layout;
     uint8_t channel_of_abs[ABS_CNT];
@@ -19,8 +19,8 @@ struct tact_evdev {
     uint8_t channel_of_key[KEY_CNT];
     int64_t timeout_ns;
     struct tact_evdev_playback *playback; /* a recording instead of a device, or NULL */
-    /* of the loop */
-    struct tact_evdev_source *active; /* NULL while lost */
+    /* members used by the loop: */
+    struct tact_evdev_source *active_source; /* NULL while lost */
     uint64_t tick;
     /* events were lost (SYN_DROPPED), and libevdev reports the changes of state */
     bool is_resyncing;
@@ -30,16 +30,16 @@ struct tact_evdev {
     struct tact_evdev_force force;
     struct tact_evdev_capture capture;
     /* exchanged between the loop and the monitor */
-    _Atomic(struct tact_evdev_source *) fresh;
-    _Atomic(struct tact_evdev_source *) retired;
-    atomic_bool vanished;      /* the node of the active source is gone */
-    atomic_uint_fast64_t lost; /* number of overflows of the kernel's buffer */
-    /* of the monitor */
+    _Atomic(struct tact_evdev_source *) reopened_source;
+    _Atomic(struct tact_evdev_source *) lost_source;
+    atomic_bool is_node_gone;                   /* the node of the active source is gone */
+    atomic_uint_fast64_t kernel_overflow_count; /* number of overflows of the kernel's buffer */
+    /* members used by the monitor thread: */
     char name[TACT_DEVICE_NAME];
-    struct tact_evdev_selector wanted;
+    struct tact_evdev_selector selector;
     struct tact_messages messages;
     const struct tact_evdev_source *monitored_source; /* source of the loop, or NULL */
-    uint_fast64_t lost_reported;
+    uint_fast64_t reported_overflow_count;
     struct tact_monitor monitor;
 };
 

@@ -10,12 +10,12 @@
  * milliseconds). */
 enum { REFRESH_NS = 500000000 };
 
-static int64_t make_disabled_slot_event(void)
+static int64_t errno_of_failed_call(void)
 {
     return errno ? -errno : -EIO;
 }
 
-/* Writes events of type EV_FF, count of them, in one call. */
+/* Writes `count` events of type EV_FF in one call of write(2). */
 static int write_force_events(const struct tact_force *force, struct input_event *events, int count)
 {
     size_t size = (size_t)count * sizeof *events;
@@ -23,7 +23,7 @@ static int write_force_events(const struct tact_force *force, struct input_event
     errno = 0;
     while ((n = write(force->fd, events, size)) < 0 && errno == EINTR) {
     }
-    return n == (ssize_t)size ? 0 : (int)make_disabled_slot_event();
+    return n == (ssize_t)size ? 0 : (int)errno_of_failed_call();
 }
 
 static struct input_event make_playback_event(int code, int value)
@@ -38,7 +38,7 @@ static struct input_event make_playback_event(int code, int value)
 
 static int play_effect_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
 {
-    struct input_event event = make_playback_event(force->slot[slot].sent.id, on);
+    struct input_event event = make_playback_event(force->slot[slot].uploaded_effect.id, on);
     int rc = write_force_events(force, &event, 1);
     if (rc == 0) {
         force->slot[slot].is_playing = on;
@@ -57,11 +57,10 @@ int tact_force_open(struct tact_force *force, const char *path,
     errno = 0;
     force->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (force->fd < 0) {
-        return (int)make_disabled_slot_event();
+        return (int)errno_of_failed_call();
     }
-    int rc = ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0
-                 ? (int)make_disabled_slot_event()
-                 : 0;
+    int rc =
+        ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0 ? (int)errno_of_failed_call() : 0;
     for (int i = 0; !rc && i < TACT_FORCE_SLOTS; i++) {
         int type = plan->type[i];
         rc = type && !tact_force_supports_effect(bits, type) ? -ENXIO : 0;
@@ -85,7 +84,7 @@ void tact_force_close(struct tact_force *force)
     tact_force_mute(force);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].is_uploaded) {
-            ioctl(force->fd, EVIOCRMFF, force->slot[i].sent.id);
+            ioctl(force->fd, EVIOCRMFF, force->slot[i].uploaded_effect.id);
         }
     }
     close(force->fd);
@@ -101,7 +100,7 @@ int tact_force_mute(struct tact_force *force)
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].is_uploaded) {
-            events[count++] = make_playback_event(force->slot[i].sent.id, 0);
+            events[count++] = make_playback_event(force->slot[i].uploaded_effect.id, 0);
             force->slot[i].is_playing = false;
         }
     }
@@ -121,13 +120,13 @@ int tact_force_unmute(struct tact_force *force)
 /* Uploads an effect: a new one, or a change of the one with its id. */
 static int upload_effect(struct tact_force *force, int slot, const struct ff_effect *effect)
 {
-    struct ff_effect sent = *effect;
-    sent.id = force->slot[slot].is_uploaded ? force->slot[slot].sent.id : -1;
+    struct ff_effect uploaded_effect = *effect;
+    uploaded_effect.id = force->slot[slot].is_uploaded ? force->slot[slot].uploaded_effect.id : -1;
     errno = 0;
-    if (ioctl(force->fd, EVIOCSFF, &sent) < 0) {
-        return (int)make_disabled_slot_event();
+    if (ioctl(force->fd, EVIOCSFF, &uploaded_effect) < 0) {
+        return (int)errno_of_failed_call();
     }
-    force->slot[slot].sent = sent;
+    force->slot[slot].uploaded_effect = uploaded_effect;
     force->slot[slot].is_uploaded = true;
     force->uploads++;
     return 0;
@@ -136,9 +135,10 @@ static int upload_effect(struct tact_force *force, int slot, const struct ff_eff
 /* Whether the device already has this effect with these parameters. */
 static bool is_same_effect(const struct tact_force *force, int slot, const struct ff_effect *effect)
 {
-    struct ff_effect sent = force->slot[slot].sent;
-    sent.id = effect->id;
-    return force->slot[slot].is_uploaded && memcmp(&sent, effect, sizeof sent) == 0;
+    struct ff_effect uploaded_effect = force->slot[slot].uploaded_effect;
+    uploaded_effect.id = effect->id;
+    return force->slot[slot].is_uploaded &&
+           memcmp(&uploaded_effect, effect, sizeof uploaded_effect) == 0;
 }
 
 /* Updates the effect of one slot. Returns 1 if it was uploaded, 0 if nothing was to be uploaded, or
@@ -153,11 +153,11 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
         force->slot[i].stamp_ns = stamp_ns;
         return rc;
     }
-    bool same = is_same_effect(force, i, effect);
-    if (!same && now_ns < force->slot[i].next_upload_time_ns) {
+    bool is_unchanged = is_same_effect(force, i, effect);
+    if (!is_unchanged && now_ns < force->slot[i].next_upload_time_ns) {
         return 0;
     }
-    if (!same) {
+    if (!is_unchanged) {
         force->slot[i].next_upload_time_ns = now_ns + period_ns;
         rc = upload_effect(force, i, effect);
     }
@@ -166,7 +166,7 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
         rc = play_effect_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;
-    return rc ? rc : !same;
+    return rc ? rc : !is_unchanged;
 }
 
 int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
@@ -176,29 +176,29 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
     bool is_effect_silent[TACT_FORCE_SLOTS];
     tact_force_render_effects(&force->plan, level, effect, is_effect_silent);
     for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
-        int i = (force->turn + k) % TACT_FORCE_SLOTS;
+        int i = (force->next_slot + k) % TACT_FORCE_SLOTS;
         int rc = force->plan.type[i] ? update_slot_effect(force, i, &effect[i], is_effect_silent[i],
                                                           stamp_ns, now_ns, period_ns)
                                      : 0;
         if (rc) {
             /* starts with another slot each time, so that with a slow driver every effect is
              * updated in turn */
-            force->turn = i + 1;
+            force->next_slot = i + 1;
             return rc;
         }
     }
     return 0;
 }
 
-int64_t tact_force_oldest_unplayed_stamp(const struct tact_force *force)
+int64_t tact_force_oldest_played_stamp(const struct tact_force *force)
 {
-    int64_t oldest_unplayed_stamp_ns = 0;
+    int64_t oldest_played_stamp_ns = 0;
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        int64_t stamp = force->slot[i].stamp_ns;
+        int64_t slot_stamp_ns = force->slot[i].stamp_ns;
         if (force->plan.type[i] &&
-            (oldest_unplayed_stamp_ns == 0 || stamp < oldest_unplayed_stamp_ns)) {
-            oldest_unplayed_stamp_ns = stamp;
+            (oldest_played_stamp_ns == 0 || slot_stamp_ns < oldest_played_stamp_ns)) {
+            oldest_played_stamp_ns = slot_stamp_ns;
         }
     }
-    return oldest_unplayed_stamp_ns;
+    return oldest_played_stamp_ns;
 }

@@ -77,14 +77,14 @@ struct tact_force {
     struct tact_force_rendering_plan plan;
     bool is_muted; /* silenced: gain is 0 until the next tact_force_unmute() */
     struct {
-        struct ff_effect sent;
+        struct ff_effect uploaded_effect;
         bool is_uploaded;
         bool is_playing;
         int64_t last_played_ns;
         int64_t next_upload_time_ns; /* earliest time of the next upload */
         int64_t stamp_ns;            /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];
-    int turn; /* slot whose update is tried first */
+    int next_slot; /* slot whose update is tried first */
     uint64_t uploads;
 };
 
@@ -96,7 +96,8 @@ int tact_force_open(struct tact_force *force, const char *path,
 /** Frees the effects and closes the node, if open. May block as long as the driver does. */
 void tact_force_close(struct tact_force *force);
 
-/** Stops every effect and sets the gain to 0, in one write(2); the second function ends this state.
+/** tact_force_mute() stops every effect and sets the gain to 0, in one write(2);
+ * tact_force_unmute() sets the gain of the plan again.
  */
 int tact_force_mute(struct tact_force *force);
 int tact_force_unmute(struct tact_force *force);
@@ -111,6 +112,6 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
                     int64_t period_ns);
 
 /** Stamp of the oldest force level that the device plays, or 0. */
-int64_t tact_force_oldest_unplayed_stamp(const struct tact_force *force);
+int64_t tact_force_oldest_played_stamp(const struct tact_force *force);
 
 #endif

@@ -153,13 +153,13 @@ static void render_condition_effect(double level, double center, struct ff_effec
     effect->u.condition[0].center = signed_16_bit_level(center);
 }
 
-/* Largest level of the force outputs in `mask` that the slot renders. */
+/* Largest level of the force outputs in `output_mask` that the slot renders. */
 static double find_max_level(const struct tact_force_rendering_plan *plan, int slot,
-                             const double *level, uint32_t mask)
+                             const double *level, uint32_t output_mask)
 {
     double most = 0.0;
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        if (plan->slot[i] == slot && (mask >> i & 1U)) {
+        if (plan->slot[i] == slot && (output_mask >> i & 1U)) {
             most = fmax(most, fabs(level[i]));
         }
     }

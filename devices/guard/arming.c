@@ -33,8 +33,9 @@ void tact_arming_update(struct tact_arming *arming, const double *out, int count
     }
     arming->zero_tick_count =
         are_outputs_zero ? arming->zero_tick_count + (arming->zero_tick_count < UINT32_MAX) : 0;
-    unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
-    atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | are_outputs_zero,
+    unsigned int sent =
+        atomic_load_explicit(&arming->tick_count_and_zero_bit, memory_order_relaxed);
+    atomic_store_explicit(&arming->tick_count_and_zero_bit, ((sent | 1U) + 1U) | are_outputs_zero,
                           memory_order_relaxed);
 }
 
@@ -49,7 +50,7 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
     if (state == TACT_GUARD_ENDED && !arming->has_guard_ended) {
         arming->has_guard_ended = true;
         tact_guard_kill(arming->guard);
-        atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
+        atomic_store_explicit(&arming->must_report_guard_end, true, memory_order_relaxed);
     }
     if (state == TACT_GUARD_INHIBITED &&
         tact_guard_trips(arming->guard) != arming->armed_for_trip) {
@@ -65,15 +66,17 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
 }
 
 /* Whether the loop sent only zeros and then nothing since the last poll: it has ended, and its trip
- * need not be reported. Not known at the first poll: *wait is then set. */
-static bool has_loop_stopped_sending(struct tact_arming *arming, bool *wait)
+ * need not be reported. Not known at the first poll: *must_wait_for_next_poll is then set. */
+static bool has_loop_stopped_sending(struct tact_arming *arming, bool *must_wait_for_next_poll)
 {
-    const unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
-    *wait = (sent & 1U) && !arming->awaits_second_poll;
-    const bool ended = (sent & 1U) && arming->awaits_second_poll && sent == arming->last_sent_count;
-    arming->awaits_second_poll = *wait;
-    arming->last_sent_count = sent;
-    return ended;
+    const unsigned int sent =
+        atomic_load_explicit(&arming->tick_count_and_zero_bit, memory_order_relaxed);
+    *must_wait_for_next_poll = (sent & 1U) && !arming->awaits_second_poll;
+    const bool has_loop_ended =
+        (sent & 1U) && arming->awaits_second_poll && sent == arming->last_tick_count_and_zero_bit;
+    arming->awaits_second_poll = *must_wait_for_next_poll;
+    arming->last_tick_count_and_zero_bit = sent;
+    return has_loop_ended;
 }
 
 void tact_arming_report(struct tact_arming *arming, const char *name, struct tact_messages messages)
@@ -82,20 +85,21 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
         return;
     }
     tact_guard_check_process(arming->guard);
-    uint32_t trips = tact_guard_trips(arming->guard);
-    bool wait = false;
-    const bool ended =
-        trips != arming->reported_trip_count && has_loop_stopped_sending(arming, &wait);
-    if (trips != arming->reported_trip_count && !ended && !wait) {
+    uint32_t trip_count = tact_guard_trips(arming->guard);
+    bool must_wait_for_next_poll = false;
+    const bool has_loop_ended = trip_count != arming->reported_trip_count &&
+                                has_loop_stopped_sending(arming, &must_wait_for_next_poll);
+    if (trip_count != arming->reported_trip_count && !has_loop_ended && !must_wait_for_next_poll) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the guard has set the outputs to zero: the loop was silent for more than "
                      "%g ms, the device failed or the system slept; they return after zeros were "
                      "sent, as when the deadman is released",
                      name, (double)arming->timeout_ns / 1e6);
     }
-    arming->reported_trip_count = wait ? arming->reported_trip_count : trips;
+    arming->reported_trip_count =
+        must_wait_for_next_poll ? arming->reported_trip_count : trip_count;
     if (!arming->is_guard_loss_reported &&
-        atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
+        atomic_load_explicit(&arming->must_report_guard_end, memory_order_relaxed)) {
         tact_message(
             messages, TACT_MESSAGE_ERROR,
             "%s: the guard has ended: the outputs are zero until the device is opened again", name);

@@ -18,18 +18,19 @@ struct tact_arming {
     struct tact_guard *guard;
     int64_t timeout_ns;
     uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
-    /* of the loop */
+    /* members used by the loop: */
     uint32_t zero_tick_count; /* consecutive ticks in which only zeros were sent */
     uint32_t armed_for_trip;  /* number of the trip for which the guard was armed last */
     /* the guard process has ended: outputs stay zero until the device is opened again */
     bool has_guard_ended;
-    atomic_bool alone;
-    atomic_uint sent; /* twice the count of ticks sent, plus 1 if the last one had only zeros */
-    /* of the monitor */
+    atomic_bool must_report_guard_end;
+    atomic_uint tick_count_and_zero_bit; /* twice the count of ticks sent, plus 1 if the last one
+                                            had only zeros */
+    /* members used by the monitor thread: */
     bool is_guard_loss_reported;
     bool awaits_second_poll; /* waiting for a second poll, to see whether the loop has ended
                               */
-    unsigned int last_sent_count;
+    unsigned int last_tick_count_and_zero_bit;
     uint32_t reported_trip_count;
 };
 

@@ -27,8 +27,8 @@ int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *lis
         return 0;
     }
     errno = 0;
-    int done = comedi_do_insnlist(dev, &list->list);
-    if (done == list->count) {
+    int completed_instruction_count = comedi_do_insnlist(dev, &list->list);
+    if (completed_instruction_count == list->count) {
         return 0;
     }
     return errno ? -errno : -EIO;

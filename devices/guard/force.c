@@ -20,20 +20,20 @@ static void *serve_force_thread(void *page)
     return NULL;
 }
 
-static int launch_guard_thread(const struct tact_guard_force_page *content, struct tact_guard **out,
-                               struct tact_error *err)
+static int launch_guard_thread(const struct tact_guard_force_page *initial_page,
+                               struct tact_guard **out, struct tact_error *err)
 {
     struct tact_guard *guard = calloc(1, sizeof *guard);
-    void *page =
-        mmap(NULL, sizeof *content, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page = mmap(NULL, sizeof *initial_page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!guard || page == MAP_FAILED) {
         free(guard);
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    memcpy(page, content, sizeof *content);
+    memcpy(page, initial_page, sizeof *initial_page);
     guard->process = -1;
     guard->head = page;
-    guard->size = sizeof *content;
+    guard->size = sizeof *initial_page;
     const struct tact_thread_options options = {.name = "tact-force"};
     int rc = tact_thread_start(&guard->thread, &options, serve_force_thread, guard->head);
     guard->is_guard_thread = rc == 0;
@@ -43,7 +43,8 @@ static int launch_guard_thread(const struct tact_guard_force_page *content, stru
     }
     rc = rc ? rc : atomic_load_explicit(&guard->head->error, memory_order_relaxed);
     if (rc) {
-        tact_error_set(err, rc, "cannot play forces on %s: %s", content->path[0], strerror(-rc));
+        tact_error_set(err, rc, "cannot play forces on %s: %s", initial_page->path[0],
+                       strerror(-rc));
         tact_guard_stop(guard);
         return rc;
     }

@@ -40,7 +40,7 @@ void tact_guard_read_haptic(const struct tact_guard_haptic_page *page,
                             double pose[TACT_HAPTIC_POSE_NUMBERS], uint32_t *buttons,
                             int64_t *stamp_ns)
 {
-    for (int tries = 0; tries < TACT_GUARD_HEARTBEAT_SLOTS; tries++) {
+    for (int attempt = 0; attempt < TACT_GUARD_HEARTBEAT_SLOTS; attempt++) {
         const uint32_t count = atomic_load_explicit(&page->pose_count, memory_order_acquire);
         const uint32_t slot = count % TACT_GUARD_HEARTBEAT_SLOTS;
         for (int i = 0; i < TACT_HAPTIC_POSE_NUMBERS; i++) {

@@ -13,8 +13,8 @@ static bool has_controller_process_ended(int controller_process)
     return poll(&fd, 1, 0) > 0;
 }
 
-int tact_guard_must_end(const struct tact_guard_page_header *head,
-                        const struct tact_guard_requests *guard_requests)
+int tact_guard_must_guard_end(const struct tact_guard_page_header *head,
+                              const struct tact_guard_requests *guard_requests)
 {
     return atomic_load_explicit(&head->must_guard_quit, memory_order_acquire) ||
            (guard_requests->end && *guard_requests->end) ||
@@ -53,7 +53,7 @@ static int64_t lower_bound_of_suspended_time(void)
     return all - read_clock_ns(CLOCK_MONOTONIC);
 }
 
-int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests)
+int tact_guard_is_zeroing_requested(const struct tact_guard_requests *guard_requests)
 {
     int reported = guard_requests->zero_outputs && *guard_requests->zero_outputs;
     if (reported) {

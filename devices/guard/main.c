@@ -37,13 +37,13 @@ static void set_up_guard_process(bool loads_libraries)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit cpu_time_limit = {FUSE_US, RLIM_INFINITY};
-    struct sigaction action = {.sa_handler = request_end_on_signal};
-    const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        sigaction(signals[i], &action, NULL);
+    struct sigaction signal_action = {.sa_handler = request_end_on_signal};
+    const int end_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
+    for (size_t i = 0; i < sizeof end_signals / sizeof *end_signals; i++) {
+        sigaction(end_signals[i], &signal_action, NULL);
     }
-    action.sa_handler = request_zero_on_signal;
-    sigaction(SIGUSR1, &action, NULL);
+    signal_action.sa_handler = request_zero_on_signal;
+    sigaction(SIGUSR1, &signal_action, NULL);
     FILE *file = fopen("/proc/self/oom_score_adj", "we");
     if (file) {
         fputs("-1000", file);

@@ -24,7 +24,8 @@ struct tact_guard_page_header {
     int32_t kind;
     int64_t timeout_ns;
     /* written by the controller */
-    /* number of the last heartbeat, a futex; its data are in slot beat % TACT_GUARD_HEARTBEAT_SLOTS
+    /* number of the last heartbeat, a futex; its data are in slot heartbeat_number %
+     * TACT_GUARD_HEARTBEAT_SLOTS
      */
     _Atomic uint32_t heartbeat_number;
     _Atomic uint32_t armed_for_trip; /* number of the trip after which outputs may pass again */
@@ -39,7 +40,7 @@ struct tact_guard_page_header {
     /* number of the last heartbeat that the guard has handled */
     _Atomic uint32_t handled_heartbeat;
     /* 1 while the guard is in a driver call and cannot respond */
-    _Atomic uint32_t busy;
+    _Atomic uint32_t is_in_driver_call;
     /* number of gaps between commands, or bursts of them, after which the guard reduced a force */
     _Atomic uint64_t gaps;
     _Atomic int64_t longest_gap_ns; /* longest gap */
@@ -53,7 +54,8 @@ struct tact_guard_page {
     char name[32];
     struct tact_guard_output output[TACT_GUARD_OUTPUTS];
     _Atomic uint32_t slot[TACT_GUARD_HEARTBEAT_SLOTS][TACT_GUARD_OUTPUTS][2];
-    _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS]; /* time at which they were sent */
+    _Atomic int64_t
+        stamp[TACT_GUARD_HEARTBEAT_SLOTS]; /* time at which the words of each slot were sent */
 };
 
 struct tact_guard_force_page {
@@ -78,10 +80,11 @@ struct tact_guard_haptic_page {
     struct tact_haptic_device_choice device_choice;
     /* written by the guard, before it is ready */
     int32_t measures_attitude; /* 1: the device measures its attitude */
-    int32_t renders_torques;   /* 1: it renders torques */
+    int32_t renders_torques;   /* 1: the device renders torques */
     char model[64];
-    char why[160];            /* reason of head.error, as text */
-    int64_t opening_delay_ns; /* delay_ns as estimated when the device was opened */
+    char failure_text[160];   /* reason of head.error, as text */
+    int64_t opening_delay_ns; /* delay from reading a pose to sending its force, as estimated when
+                                 the device was opened */
     /* written by the controller; pose_stamp: stamp of the pose for which the wrench was computed */
     _Atomic double wrench[TACT_GUARD_HEARTBEAT_SLOTS][TACT_HAPTIC_WRENCH_NUMBERS];
     _Atomic int64_t pose_stamp[TACT_GUARD_HEARTBEAT_SLOTS];
@@ -97,9 +100,9 @@ struct tact_guard_haptic_page {
     _Atomic uint32_t
         is_device_connected; /* 0: the library reports an error, or the device is gone */
     /* newest delay from reading a pose to sending the force computed for it */
-    _Atomic int64_t delay_ns;
+    _Atomic int64_t newest_pose_to_force_delay_ns;
     _Atomic int64_t longest_pose_to_force_delay_ns; /* longest delay */
-    _Atomic uint64_t pose_to_force_delay_sum_ns, delay_count;
+    _Atomic uint64_t pose_to_force_delay_sum_ns, pose_to_force_delay_count;
 };
 
 #endif

@@ -88,7 +88,8 @@ static int start_guard_process(struct tact_guard *guard, const char *guard_progr
         rc = guard->process < 0 ? -errno : 0;
         if (rc) {
             kill(guard->pid,
-                 /* the child was not waited for yet: the process id is still that of the guard */
+                 /* no one has waited for the guard yet, so that the process id is still the guard's
+                  */
                  SIGKILL);
             waitpid(guard->pid, NULL, 0);
         }
@@ -105,11 +106,11 @@ static int start_guard_process(struct tact_guard *guard, const char *guard_progr
 /* Whether the process ends within max_wait_ms; signals of the host do not shorten the wait. */
 static bool wait_for_process_end(const struct tact_guard *guard, int max_wait_ms)
 {
-    struct pollfd process = {.fd = guard->process, .events = POLLIN};
+    struct pollfd process_end = {.fd = guard->process, .events = POLLIN};
     const struct timespec wait = {max_wait_ms / 1000, max_wait_ms % 1000 * 1000000};
     sigset_t all;
     sigfillset(&all);
-    return ppoll(&process, 1, &wait, &all) > 0;
+    return ppoll(&process_end, 1, &wait, &all) > 0;
 }
 
 /* Waits up to 5 s until the guard has claimed the outputs. */
@@ -174,8 +175,8 @@ static int launch_guard_process(struct tact_guard *guard,
     rc = wait_until_outputs_claimed(guard);
     const struct tact_guard_haptic_page *haptic =
         (const struct tact_guard_haptic_page *)guard->head;
-    if (rc && content->kind == TACT_GUARD_HAPTIC && haptic->why[0]) {
-        return tact_error_set(err, rc, "%.159s", haptic->why);
+    if (rc && content->kind == TACT_GUARD_HAPTIC && haptic->failure_text[0]) {
+        return tact_error_set(err, rc, "%.159s", haptic->failure_text);
     }
     if (rc) {
         return tact_error_set(err, rc, "%s cannot claim %s: %s%s", guard_program, what,
@@ -228,7 +229,8 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
     if (atomic_load_explicit(&guard->dead, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
-    if (guard->is_guard_thread || atomic_load_explicit(&head->busy, memory_order_acquire)) {
+    if (guard->is_guard_thread ||
+        atomic_load_explicit(&head->is_in_driver_call, memory_order_acquire)) {
         guard->last_answer_ns = now_ns;
     }
     if (now_ns - guard->last_answer_ns > 2 * head->timeout_ns) {
@@ -279,9 +281,10 @@ static int end_guard_process(struct tact_guard *guard)
     if (!done) {
         /* a driver may block it indefinitely: do not wait */
         tact_guard_kill(guard);
-        wait_for_process_end(guard, atomic_load_explicit(&guard->head->busy, memory_order_acquire)
-                                        ? 1
-                                        : EXIT_TIMEOUT_MS);
+        wait_for_process_end(
+            guard, atomic_load_explicit(&guard->head->is_in_driver_call, memory_order_acquire)
+                       ? 1
+                       : EXIT_TIMEOUT_MS);
     }
     int rc = waitid(P_PIDFD, (id_t)guard->process, &info, WEXITED | WNOHANG);
     close(guard->process);

@@ -15,7 +15,7 @@ static const int64_t zero_retry_ns = 1000000;
 /* largest number of attempts to zero the outputs before the guard ends */
 enum { ZERO_ATTEMPTS_AT_END = 100 };
 
-struct guard {
+struct board_server {
     struct tact_guard_page *page;
     /* copies of the settings in the page, which the controller cannot overwrite later */
     struct tact_comedi_instruction op[TACT_GUARD_OUTPUTS];
@@ -23,22 +23,22 @@ struct guard {
     int64_t timeout_ns;
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
-    struct tact_guard_gap gap;
-    struct tact_guard_driver_calls write_calls;
-    uint32_t heartbeat_number; /* last beat */
-    int64_t heartbeat_time_ns; /* when it was sent */
+    struct tact_guard_rise_limit rise_limit;
+    struct tact_guard_driver_call_times write_times;
+    uint32_t heartbeat_number; /* number of the last heartbeat */
+    int64_t heartbeat_time_ns; /* time at which that heartbeat was sent */
     uint32_t trips;
     enum tact_guard_state state;
 };
 
-static void publish_board_state(struct guard *g, enum tact_guard_state state)
+static void publish_board_state(struct board_server *g, enum tact_guard_state state)
 {
     g->state = state;
     atomic_store_explicit(&g->page->head.trips, g->trips, memory_order_relaxed);
     atomic_store_explicit(&g->page->head.state, (uint32_t)state, memory_order_release);
 }
 
-static int claim_board_outputs(struct guard *g)
+static int claim_board_outputs(struct board_server *g)
 {
     errno = 0;
     g->dev = comedi_open(g->page->board);
@@ -59,7 +59,7 @@ static int claim_board_outputs(struct guard *g)
 }
 
 /* Writes the safe values; closes a board that is gone. */
-static int zero_board_outputs(struct guard *g)
+static int zero_board_outputs(struct board_server *g)
 {
     int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
     if (rc == -ENODEV) {
@@ -71,19 +71,19 @@ static int zero_board_outputs(struct guard *g)
 
 /* Zeroes the outputs until the guard is armed again. The board is lost while they cannot be
  * written, also where it is still there: writing them is repeated. */
-static void trip_and_zero_outputs(struct guard *g)
+static void trip_and_zero_outputs(struct board_server *g)
 {
     int rc = zero_board_outputs(g);
-    memset(g->gap.sent, 0, sizeof g->gap.sent);
+    memset(g->rise_limit.sent, 0, sizeof g->rise_limit.sent);
     g->trips++;
     publish_board_state(g, rc ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the output words and the time of the newest heartbeat; repeats the copy if they change
  * meanwhile. */
-static void copy_newest_heartbeat(struct guard *g)
+static void copy_newest_heartbeat(struct board_server *g)
 {
-    for (int tries = 0; tries < TACT_GUARD_HEARTBEAT_SLOTS; tries++) {
+    for (int attempt = 0; attempt < TACT_GUARD_HEARTBEAT_SLOTS; attempt++) {
         for (int i = 0; i < g->count; i++) {
             const _Atomic uint32_t *words =
                 g->page->slot[g->heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS][i];
@@ -99,42 +99,44 @@ static void copy_newest_heartbeat(struct guard *g)
         g->heartbeat_time_ns =
             atomic_load_explicit(&g->page->stamp[g->heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS],
                                  memory_order_acquire);
-        uint32_t newest_heartbeat =
+        uint32_t newest_heartbeat_number =
             atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_acquire);
-        if (newest_heartbeat - g->heartbeat_number < TACT_GUARD_HEARTBEAT_SLOTS - 1) {
+        if (newest_heartbeat_number - g->heartbeat_number < TACT_GUARD_HEARTBEAT_SLOTS - 1) {
             return;
         }
-        g->heartbeat_number = newest_heartbeat;
+        g->heartbeat_number = newest_heartbeat_number;
     }
 }
 
-/* Words that say how far an output is from rest; not those of digital channels. */
-static bool is_analog_output(const struct guard *g, int i)
+/* Whether output i is analog: its word states how far it is from zero, the words of a digital one
+ * are bits. */
+static bool is_analog_output(const struct board_server *g, int i)
 {
     return g->op[i].insn != INSN_BITS;
 }
 
-/* After a gap in what was written, analog outputs move away from rest without a step. */
-static void limit_rise_of_analog_words(struct guard *g, int64_t now)
+/* After a gap in what was written, limits how fast analog outputs move away from zero. */
+static void limit_rise_of_analog_words(struct board_server *g, int64_t now)
 {
     double wanted[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
     for (int i = 0; i < g->count; i++) {
         wanted[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
-    tact_guard_bridge_counted_gap(&g->gap, wanted, g->heartbeat_number, now,
-                                  tact_guard_shortest_gap(&g->write_calls, g->timeout_ns),
-                                  &g->page->head);
+    tact_guard_limit_rise_and_count_gap(&g->rise_limit, wanted, g->heartbeat_number, now,
+                                        tact_guard_shortest_gap(&g->write_times, g->timeout_ns),
+                                        &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
             g->list.data[i][0] = (lsampl_t)lrint((double)g->op[i].safe[0] +
-                                                 g->gap.sent[TACT_GUARD_GAP_COMPONENTS * i]);
+                                                 g->rise_limit.sent[TACT_GUARD_GAP_COMPONENTS * i]);
         }
     }
 }
 
-/* Writes the words of the newest beat, unless that is too old: this process was delayed. */
-static void write_newest_words(struct guard *g)
+/* Writes the words of the newest heartbeat; zeroes the outputs if that is too old, as where this
+ * process was delayed. */
+static void write_newest_words(struct board_server *g)
 {
     copy_newest_heartbeat(g);
     const int64_t now = tact_guard_clock_ns();
@@ -150,10 +152,10 @@ static void write_newest_words(struct guard *g)
         trip_and_zero_outputs(g);
         return;
     }
-    tact_guard_add_driver_call(&g->write_calls, tact_guard_clock_ns() - now);
+    tact_guard_add_driver_call_time(&g->write_times, tact_guard_clock_ns() - now);
 }
 
-static void handle_heartbeat(struct guard *g)
+static void handle_heartbeat(struct board_server *g)
 {
     static const double rest[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
     g->heartbeat_number =
@@ -165,15 +167,16 @@ static void handle_heartbeat(struct guard *g)
     if (g->state == TACT_GUARD_PASSING) {
         write_newest_words(g);
     } else {
-        tact_guard_bridge_counted_gap(&g->gap, rest, g->heartbeat_number, tact_guard_clock_ns(),
-                                      g->timeout_ns, &g->page->head);
+        tact_guard_limit_rise_and_count_gap(&g->rise_limit, rest, g->heartbeat_number,
+                                            tact_guard_clock_ns(), g->timeout_ns, &g->page->head);
     }
     atomic_store_explicit(&g->page->head.handled_heartbeat, g->heartbeat_number,
                           memory_order_release);
 }
 
-/* Claims the outputs of a lost board, or repeats zeroing them; they are at rest then. */
-static void recover_lost_board(struct guard *g)
+/* Claims the outputs of a lost board, or repeats zeroing them; where this succeeds they are zero.
+ */
+static void recover_lost_board(struct board_server *g)
 {
     if ((g->dev ? zero_board_outputs(g) : claim_board_outputs(g)) == 0) {
         g->trips++;
@@ -182,7 +185,7 @@ static void recover_lost_board(struct guard *g)
 }
 
 /* Zeroes the outputs after the timeout. */
-static void handle_heartbeat_timeout(struct guard *g)
+static void handle_heartbeat_timeout(struct board_server *g)
 {
     if (g->state == TACT_GUARD_PASSING &&
         tact_guard_clock_ns() - g->heartbeat_time_ns >= g->timeout_ns) {
@@ -190,7 +193,7 @@ static void handle_heartbeat_timeout(struct guard *g)
     }
 }
 
-static void wait_for_heartbeat(const struct guard *g)
+static void wait_for_heartbeat(const struct board_server *g)
 {
     int64_t left = TACT_GUARD_POLL_NS;
     if (g->state == TACT_GUARD_PASSING) {
@@ -204,12 +207,13 @@ static void wait_for_heartbeat(const struct guard *g)
             NULL, 0);
 }
 
-static void guard_board_outputs(struct guard *g, const struct tact_guard_requests *guard_requests)
+static void guard_board_outputs(struct board_server *g,
+                                const struct tact_guard_requests *guard_requests)
 {
     int64_t last_attempt_ns = tact_guard_clock_ns();
     for (;;) {
         wait_for_heartbeat(g);
-        if (tact_guard_zero_requested(guard_requests) && g->state == TACT_GUARD_PASSING) {
+        if (tact_guard_is_zeroing_requested(guard_requests) && g->state == TACT_GUARD_PASSING) {
             trip_and_zero_outputs(g);
         } else if (atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_relaxed) !=
                    g->heartbeat_number) {
@@ -222,7 +226,7 @@ static void guard_board_outputs(struct guard *g, const struct tact_guard_request
             recover_lost_board(g);
             last_attempt_ns = tact_guard_clock_ns();
         }
-        if (tact_guard_must_end(&g->page->head, guard_requests)) {
+        if (tact_guard_must_guard_end(&g->page->head, guard_requests)) {
             break;
         }
     }
@@ -232,7 +236,7 @@ int tact_guard_serve_board(struct tact_guard_page *page,
                            const struct tact_guard_requests *guard_requests)
 {
     /* static, as its list of instructions has pointers into itself and must not be moved */
-    static struct guard g;
+    static struct board_server g;
     if (page->output_count < 1 || page->output_count > TACT_GUARD_OUTPUTS) {
         return -EINVAL;
     }
@@ -247,8 +251,8 @@ int tact_guard_serve_board(struct tact_guard_page *page,
                                              o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
     }
     g.trips = 1;
-    g.gap.parts = g.count;
-    g.gap.last_choice_ns = tact_guard_clock_ns();
+    g.rise_limit.parts = g.count;
+    g.rise_limit.last_choice_ns = tact_guard_clock_ns();
     int rc = claim_board_outputs(&g);
     publish_board_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);

@@ -17,17 +17,18 @@ struct force_server {
     uint32_t path_change_count; /* last value of path_change_count that was read from the page */
     int64_t next_retry_time_ns;
     struct tact_guard_heartbeat heartbeat;
-    double level[TACT_FORCE_CHANNELS];         /* sent last */
-    double played_levels[TACT_FORCE_CHANNELS]; /* of these, what is played now */
-    struct tact_guard_gap gap;
-    struct tact_guard_driver_calls uploads;
+    double sent_levels[TACT_FORCE_CHANNELS];    /* levels that the controller sent last */
+    double levels_to_play[TACT_FORCE_CHANNELS]; /* of `sent_levels`, with limited rise */
+    struct tact_guard_rise_limit rise_limit;
+    struct tact_guard_driver_call_times upload_times;
     int64_t stamp_ns;
 };
 
 /* Levels as vectors that a person feels: the force, the spring, and each other channel. */
 enum {
     FORCE_PART,
-    SPRING_PART, /* its stiffness, and that times its centre: its force is linear in both */
+    SPRING_PART, /* the spring's stiffness, and stiffness times centre: the spring's force is linear
+                    in both */
     FIRST_SCALAR_PART,
     PARTS = FIRST_SCALAR_PART + TACT_FORCE_CHANNELS - TACT_FORCE_DAMPER
 };
@@ -64,43 +65,45 @@ static void unpack_levels(const double *parts, double *level)
     }
 }
 
-/* The levels that may be played now: without a step where the last ones were chosen long ago. */
+/* Chooses the levels to play now. After a gap since the last choice they rise without a step. */
 static void choose_levels_to_play(struct force_server *s)
 {
     double wanted[TACT_GUARD_GAP_COMPONENTS * PARTS] = {0.0};
     if (s->heartbeat.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
-        pack_levels(s->level, wanted);
+        pack_levels(s->sent_levels, wanted);
     }
-    tact_guard_bridge_counted_gap(
-        &s->gap, wanted, s->heartbeat.heartbeat_number, tact_guard_clock_ns(),
-        tact_guard_shortest_gap(&s->uploads, s->timeout_ns), &s->page->head);
-    unpack_levels(s->gap.sent, s->played_levels);
+    tact_guard_limit_rise_and_count_gap(
+        &s->rise_limit, wanted, s->heartbeat.heartbeat_number, tact_guard_clock_ns(),
+        tact_guard_shortest_gap(&s->upload_times, s->timeout_ns), &s->page->head);
+    unpack_levels(s->rise_limit.sent, s->levels_to_play);
 }
 
-/* During a driver call, which may be long, the server cannot respond. */
-static void publish_is_in_driver_call(struct force_server *s, uint32_t on)
+/* Publishes whether the server is in a driver call, which may be long, and during which it cannot
+ * respond. */
+static void publish_driver_call(struct force_server *s, uint32_t is_in_driver_call)
 {
-    atomic_store_explicit(&s->page->head.busy, on, memory_order_release);
+    atomic_store_explicit(&s->page->head.is_in_driver_call, is_in_driver_call,
+                          memory_order_release);
 }
 
-/* The node is gone or fails: it is opened again later. */
+/* Closes a node that is gone or fails; it is opened again after RETRY_NS. */
 static void close_failed_event_node(struct force_server *s, int rc, int64_t now)
 {
     if (rc && rc != -ENODEV) {
         atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
     }
-    publish_is_in_driver_call(s, 1);
+    publish_driver_call(s, 1);
     tact_force_close(&s->force);
-    publish_is_in_driver_call(s, 0);
+    publish_driver_call(s, 0);
     s->next_retry_time_ns = now + RETRY_NS;
 }
 
 /* Zeroes the forces until the guard is armed again. */
 static void zero_force_outputs(struct force_server *s)
 {
-    publish_is_in_driver_call(s, 1);
+    publish_driver_call(s, 1);
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
-    publish_is_in_driver_call(s, 0);
+    publish_driver_call(s, 0);
     tact_guard_trip(&s->heartbeat);
     if (rc) {
         close_failed_event_node(s, rc, s->heartbeat.heartbeat_age_start_ns);
@@ -112,18 +115,18 @@ static void open_node_named_by_controller(struct force_server *s, int64_t now)
 {
     uint32_t path_change_count =
         atomic_load_explicit(&s->page->path_change_count, memory_order_acquire);
-    bool moved = path_change_count != s->path_change_count;
-    if (moved) {
+    bool has_path_changed = path_change_count != s->path_change_count;
+    if (has_path_changed) {
         s->path_change_count = path_change_count;
         close_failed_event_node(s, 0, now);
     }
     char path[sizeof s->page->path[0]];
     memcpy(path, s->page->path[path_change_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
-    if (s->force.fd < 0 && path[0] && (moved || now >= s->next_retry_time_ns)) {
-        publish_is_in_driver_call(s, 1);
+    if (s->force.fd < 0 && path[0] && (has_path_changed || now >= s->next_retry_time_ns)) {
+        publish_driver_call(s, 1);
         int rc = tact_force_open(&s->force, path, &s->page->plan);
-        publish_is_in_driver_call(s, 0);
+        publish_driver_call(s, 0);
         if (rc) {
             close_failed_event_node(s, rc, now);
         }
@@ -133,18 +136,20 @@ static void open_node_named_by_controller(struct force_server *s, int64_t now)
 /* Copies the force levels that were sent last; repeats the copy if they change meanwhile. */
 static void copy_newest_force_levels(struct force_server *s)
 {
-    for (int tries = 0; tries < TACT_GUARD_HEARTBEAT_SLOTS; tries++) {
+    for (int attempt = 0; attempt < TACT_GUARD_HEARTBEAT_SLOTS; attempt++) {
         uint32_t slot = s->heartbeat.heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
         for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-            s->level[i] = atomic_load_explicit(&s->page->level[slot][i], memory_order_acquire);
+            s->sent_levels[i] =
+                atomic_load_explicit(&s->page->level[slot][i], memory_order_acquire);
         }
         s->stamp_ns = atomic_load_explicit(&s->page->stamp[slot], memory_order_acquire);
-        uint32_t newest =
+        uint32_t newest_heartbeat_number =
             atomic_load_explicit(&s->page->head.heartbeat_number, memory_order_acquire);
-        if (newest - s->heartbeat.heartbeat_number < TACT_GUARD_HEARTBEAT_SLOTS - 1) {
+        if (newest_heartbeat_number - s->heartbeat.heartbeat_number <
+            TACT_GUARD_HEARTBEAT_SLOTS - 1) {
             return;
         }
-        s->heartbeat.heartbeat_number = newest;
+        s->heartbeat.heartbeat_number = newest_heartbeat_number;
     }
 }
 
@@ -166,13 +171,13 @@ static bool play_force_levels(struct force_server *s, int64_t now)
     if (s->heartbeat.state != TACT_GUARD_PASSING || s->force.fd < 0) {
         return false;
     }
-    publish_is_in_driver_call(s, 1);
+    publish_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
-    rc = rc ? rc : tact_force_play(&s->force, s->played_levels, s->stamp_ns, now, s->period_ns);
+    rc = rc ? rc : tact_force_play(&s->force, s->levels_to_play, s->stamp_ns, now, s->period_ns);
     int64_t driver_call_ns = tact_guard_clock_ns() - now;
-    publish_is_in_driver_call(s, 0);
+    publish_driver_call(s, 0);
     if (rc > 0) {
-        tact_guard_add_driver_call(&s->uploads, driver_call_ns);
+        tact_guard_add_driver_call_time(&s->upload_times, driver_call_ns);
     }
     if (driver_call_ns > atomic_load_explicit(&s->page->slowest_upload_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_upload_ns, driver_call_ns, memory_order_relaxed);
@@ -181,21 +186,21 @@ static bool play_force_levels(struct force_server *s, int64_t now)
         close_failed_event_node(s, rc, now);
         return false;
     }
-    atomic_store_explicit(&s->page->played_ns, tact_force_oldest_unplayed_stamp(&s->force),
+    atomic_store_explicit(&s->page->played_ns, tact_force_oldest_played_stamp(&s->force),
                           memory_order_release);
     atomic_store_explicit(&s->page->uploads, s->force.uploads, memory_order_relaxed);
     return rc > 0;
 }
 
-/* Polling interval of the page [ns]: a fraction of the timeout. */
-static int64_t get_poll_interval(const struct force_server *s)
+/* Interval at which the shared page is polled [ns]: a fraction of the timeout. */
+static int64_t get_page_poll_interval(const struct force_server *s)
 {
     int64_t step = s->timeout_ns / 4 < s->period_ns ? s->timeout_ns / 4 : s->period_ns;
     return step < 200000 ? 200000 : step;
 }
 
 /* Next polling time, at the latest when the heartbeat is overdue. */
-static int64_t get_next_deadline(const struct force_server *s, int64_t next)
+static int64_t get_next_wake_time(const struct force_server *s, int64_t next)
 {
     int64_t heartbeat_deadline_ns = s->heartbeat.heartbeat_age_start_ns + s->timeout_ns;
     return s->heartbeat.state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next
@@ -210,18 +215,19 @@ void tact_guard_serve_force(struct tact_guard_force_page *page,
                              .timeout_ns = page->head.timeout_ns,
                              .period_ns = page->period_ns,
                              .path_change_count = UINT32_MAX,
-                             .gap = {.parts = PARTS}};
+                             .rise_limit = {.parts = PARTS}};
     int64_t next = tact_guard_clock_ns();
-    int64_t step = get_poll_interval(&s);
+    int64_t step = get_page_poll_interval(&s);
     s.force.fd = -1;
     tact_guard_start_heartbeat(&s.heartbeat, &page->head);
     open_node_named_by_controller(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
     atomic_store_explicit(&page->head.is_guard_ready, 1, memory_order_release);
-    while (!tact_guard_must_end(&page->head, guard_requests)) {
+    while (!tact_guard_must_guard_end(&page->head, guard_requests)) {
         int64_t now = tact_guard_clock_ns();
-        if (tact_guard_zero_requested(guard_requests) && s.heartbeat.state == TACT_GUARD_PASSING) {
+        if (tact_guard_is_zeroing_requested(guard_requests) &&
+            s.heartbeat.state == TACT_GUARD_PASSING) {
             zero_force_outputs(&s);
         }
         process_heartbeat_or_timeout(&s, now);
@@ -230,7 +236,7 @@ void tact_guard_serve_force(struct tact_guard_force_page *page,
         while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;
-        int64_t next_wake_ns = get_next_deadline(&s, next);
+        int64_t next_wake_ns = get_next_wake_time(&s, next);
         const struct timespec until = {next_wake_ns / 1000000000, next_wake_ns % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }

@@ -25,7 +25,7 @@ struct haptic_server {
     bool is_device_open;
     bool is_wrench_unsent; /* the wrench has not been sent yet */
     double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
-    struct tact_guard_gap gap;
+    struct tact_guard_rise_limit rise_limit;
     int64_t pose_stamp_ns; /* stamp of the pose for which the wrench was computed */
     int64_t
         last_cycle_duration_ns; /* duration of the last cycle, at most a quarter of the timeout */
@@ -49,7 +49,7 @@ static void close_device(struct haptic_server *s, int64_t now)
 {
     atomic_store_explicit(&s->page->is_device_connected, 0, memory_order_release);
     s->device.ops->close(&s->device);
-    memset(s->gap.sent, 0, sizeof s->gap.sent);
+    memset(s->rise_limit.sent, 0, sizeof s->rise_limit.sent);
     s->is_device_open = false;
     s->next_retry_ns = now + RETRY_NS;
 }
@@ -72,7 +72,7 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
 {
     const struct tact_guard_haptic_page *page = s->page;
     int64_t stamp_ns;
-    uint32_t ahead;
+    uint32_t newer_heartbeat_count;
     do {
         const uint32_t slot = s->heartbeat.heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
         for (int i = 0; i < TACT_HAPTIC_WRENCH_NUMBERS; i++) {
@@ -80,12 +80,13 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
         }
         s->pose_stamp_ns = atomic_load_explicit(&page->pose_stamp[slot], memory_order_acquire);
         stamp_ns = atomic_load_explicit(&page->stamp[slot], memory_order_acquire);
-        const uint32_t newest =
+        const uint32_t newest_heartbeat_number =
             atomic_load_explicit(&page->head.heartbeat_number, memory_order_acquire);
-        ahead = newest - s->heartbeat.heartbeat_number;
-        s->heartbeat.heartbeat_number =
-            ahead < TACT_GUARD_HEARTBEAT_SLOTS - 1 ? s->heartbeat.heartbeat_number : newest;
-    } while (ahead >= TACT_GUARD_HEARTBEAT_SLOTS - 1); /* overwritten meanwhile */
+        newer_heartbeat_count = newest_heartbeat_number - s->heartbeat.heartbeat_number;
+        s->heartbeat.heartbeat_number = newer_heartbeat_count < TACT_GUARD_HEARTBEAT_SLOTS - 1
+                                            ? s->heartbeat.heartbeat_number
+                                            : newest_heartbeat_number;
+    } while (newer_heartbeat_count >= TACT_GUARD_HEARTBEAT_SLOTS - 1); /* overwritten meanwhile */
     s->is_wrench_unsent = true;
     tact_guard_acknowledge_heartbeat(&s->heartbeat, stamp_ns, now);
 }
@@ -105,11 +106,12 @@ static const double *choose_wrench_to_send(struct haptic_server *s)
     }
     /* the duration of two usual cycles is no gap, else a device whose calls always take long would
      * lag */
-    const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
-    tact_guard_bridge_counted_gap(
-        &s->gap, s->heartbeat.state == TACT_GUARD_PASSING ? s->wrench : none,
-        s->heartbeat.heartbeat_number, now, timeout > cycles ? timeout : cycles, &s->page->head);
-    return s->gap.sent;
+    const int64_t timeout = s->page->head.timeout_ns, two_cycles_ns = s->page->opening_delay_ns;
+    tact_guard_limit_rise_and_count_gap(
+        &s->rise_limit, s->heartbeat.state == TACT_GUARD_PASSING ? s->wrench : none,
+        s->heartbeat.heartbeat_number, now, timeout > two_cycles_ns ? timeout : two_cycles_ns,
+        &s->page->head);
+    return s->rise_limit.sent;
 }
 
 /* Measures the delay from the time at which a pose was requested to that at which the force
@@ -117,18 +119,21 @@ static const double *choose_wrench_to_send(struct haptic_server *s)
 static void measure_pose_to_force_delay(struct haptic_server *s)
 {
     struct tact_guard_haptic_page *page = s->page;
-    const int64_t delay = tact_guard_clock_ns() - s->pose_stamp_ns;
+    const int64_t pose_to_force_delay_ns = tact_guard_clock_ns() - s->pose_stamp_ns;
     if (!s->is_wrench_unsent || s->pose_stamp_ns == 0 || s->heartbeat.state != TACT_GUARD_PASSING) {
         return;
     }
     s->is_wrench_unsent = false;
-    atomic_store_explicit(&page->delay_ns, delay, memory_order_relaxed);
-    if (delay > atomic_load_explicit(&page->longest_pose_to_force_delay_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&page->longest_pose_to_force_delay_ns, delay, memory_order_relaxed);
-    }
-    atomic_fetch_add_explicit(&page->pose_to_force_delay_sum_ns, (uint64_t)delay,
+    atomic_store_explicit(&page->newest_pose_to_force_delay_ns, pose_to_force_delay_ns,
+                          memory_order_relaxed);
+    if (pose_to_force_delay_ns >
+        atomic_load_explicit(&page->longest_pose_to_force_delay_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&page->longest_pose_to_force_delay_ns, pose_to_force_delay_ns,
                               memory_order_relaxed);
-    atomic_fetch_add_explicit(&page->delay_count, 1, memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&page->pose_to_force_delay_sum_ns, (uint64_t)pose_to_force_delay_ns,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->pose_to_force_delay_count, 1, memory_order_relaxed);
 }
 
 /* One cycle: reads a pose and sends a wrench; closes a device that fails. */
@@ -172,7 +177,7 @@ static int measure_opening_delay(struct haptic_server *s)
     s->page->opening_delay_ns =
         cycle_durations[DELAY_TEST_CYCLES / 2 - 1] + cycle_durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
-        snprintf(s->page->why, sizeof s->page->why,
+        snprintf(s->page->failure_text, sizeof s->page->failure_text,
                  "the library opened the device, but could not read its pose or set its force");
         close_device(s, 0);
     }
@@ -182,25 +187,28 @@ static int measure_opening_delay(struct haptic_server *s)
 void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
                              const struct tact_guard_requests *guard_requests)
 {
-    struct haptic_server s = {.page = page, .gap = {.parts = 2}};
-    char why[sizeof page->why];
+    struct haptic_server s = {.page = page, .rise_limit = {.parts = 2}};
+    char why[sizeof page->failure_text];
     tact_guard_start_heartbeat(&s.heartbeat, &page->head);
-    int rc = tact_haptic_load(&s.device, page->device_choice.maker, page->why, sizeof page->why);
-    rc = rc ? rc : open_device(&s, page->why, sizeof page->why);
+    int rc = tact_haptic_load(&s.device, page->device_choice.maker, page->failure_text,
+                              sizeof page->failure_text);
+    rc = rc ? rc : open_device(&s, page->failure_text, sizeof page->failure_text);
     rc = rc ? rc : measure_opening_delay(&s);
     tact_guard_lock_memory(true); /* signals are blocked in the library's threads too */
     /* a library's call may take long at any time: a device that does not respond is detected by the
      * age of its poses */
-    atomic_store_explicit(&page->head.busy, 1, memory_order_release);
+    atomic_store_explicit(&page->head.is_in_driver_call, 1, memory_order_release);
     page->measures_attitude = s.device.measures_attitude;
     page->renders_torques = s.device.renders_torques;
     memcpy(page->model, s.device.model, sizeof page->model);
-    s.gap.last_choice_ns = tact_guard_clock_ns(); /* the force on the device is 0 until then */
+    s.rise_limit.last_choice_ns =
+        tact_guard_clock_ns(); /* up to now the force on the device was 0 */
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.is_guard_ready, 1, memory_order_release);
-    while (!rc && !tact_guard_must_end(&page->head, guard_requests)) {
+    while (!rc && !tact_guard_must_guard_end(&page->head, guard_requests)) {
         const int64_t now = tact_guard_clock_ns();
-        if (tact_guard_zero_requested(guard_requests) && s.heartbeat.state == TACT_GUARD_PASSING) {
+        if (tact_guard_is_zeroing_requested(guard_requests) &&
+            s.heartbeat.state == TACT_GUARD_PASSING) {
             tact_guard_trip(&s.heartbeat);
         }
         if (!s.is_device_open && now >= s.next_retry_ns && open_device(&s, why, sizeof why)) {
@@ -210,7 +218,7 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
             run_haptic_cycle(&s);
         } else {
             choose_wrench_to_send(&s); /* heartbeats are also handled while there is no device */
-            memset(s.gap.sent, 0, sizeof s.gap.sent);
+            memset(s.rise_limit.sent, 0, sizeof s.rise_limit.sent);
         }
         const int64_t done = tact_guard_clock_ns();
         s.last_cycle_duration_ns =

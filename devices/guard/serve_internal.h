@@ -35,12 +35,12 @@ static inline int64_t tact_guard_clock_ns(void)
 int64_t tact_guard_suspended_time_bound(void);
 
 /** Whether the guard should end. */
-int tact_guard_must_end(const struct tact_guard_page_header *head,
-                        const struct tact_guard_requests *guard_requests);
+int tact_guard_must_guard_end(const struct tact_guard_page_header *head,
+                              const struct tact_guard_requests *guard_requests);
 
 /** Whether zeroing of the outputs was requested since the last call, or the system has slept
  * meanwhile, so that outputs sent before are outdated. */
-int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests);
+int tact_guard_is_zeroing_requested(const struct tact_guard_requests *guard_requests);
 
 /** State of the controller's heartbeat in the guard: forces pass from the heartbeat that arms the
  * guard until the next one is overdue. */
@@ -85,62 +85,67 @@ void tact_guard_trip(struct tact_guard_heartbeat *heartbeat);
 /** State of the rate limit on what is sent to a device after a gap: of vectors, each of which a
  * person feels as one, such as a force and a torque, padded with zeros. All zero but the number of
  * parts before the first ones. */
-struct tact_guard_gap {
+struct tact_guard_rise_limit {
     int parts;
     /* values that were sent last; zero while the device is closed or its outputs are zero */
     double sent[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
-    double before[TACT_GUARD_GAP_PARTS *
-                  TACT_GUARD_GAP_COMPONENTS]; /* the last before a gap, or what decreases since have
-                                                 left of it */
-    int64_t last_choice_ns;    /* time at which the last values were chosen; 0: none yet */
-    uint32_t heartbeat_number; /* number of the heartbeat of which they were chosen */
-    bool is_burst;             /* the last heartbeats came at over twice their usual rate */
-    int64_t ahead_ns; /* by how much the ticks of heartbeats so far exceed twice the time passed */
-    int64_t last_ns;  /* duration of the last gap */
-    /* duration of the limited rise after it, of each part; 0: no limit */
-    int64_t length_ns[TACT_GUARD_GAP_PARTS];
-    double rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
+    double sent_before_gap[TACT_GUARD_GAP_PARTS *
+                           TACT_GUARD_GAP_COMPONENTS]; /* values that were sent last before the gap,
+                                                          reduced by all decreases since */
+    int64_t last_choice_ns; /* time at which the last values were chosen; 0: none yet */
+    uint32_t
+        heartbeat_number; /* number of the heartbeat from whose data the last values were chosen */
+    bool is_heartbeat_burst; /* the last heartbeats came at over twice their usual rate */
+    int64_t burst_excess_ns; /* time by which the ticks of the heartbeats in a burst exceed twice
+                                the time that passed */
+    int64_t last_gap_ns;     /* duration of the last gap */
+    /* duration of the limited rise of each part after the last gap; 0: no limit */
+    int64_t rise_duration_ns[TACT_GUARD_GAP_PARTS];
+    double rise_rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
     /* magnitude by which each part is below the wanted one while its rise is limited */
-    double remaining_increase[TACT_GUARD_GAP_PARTS];
+    double remaining_rise[TACT_GUARD_GAP_PARTS];
 };
 
-/** Chooses the values to be sent, gap->sent. Where the previous ones were chosen over shortest_ns
- * ago, because a call of the device took so long or this process was not run, the wanted ones may
- * have risen meanwhile by more than a person should feel in one step: each part then rises to it
- * over as long as the gap lasted, in steps of at most half of shortest_ns. A smaller force is sent
- * at once; one in the opposite direction, or across, rises from 0. wanted:
- * [parts][TACT_GUARD_GAP_COMPONENTS]. shortest_ns: > 0. A burst of heartbeats with which the
+/** Chooses the values to be sent, gap->sent. Where the previous ones were chosen over
+ * shortest_gap_ns ago, because a call of the device took so long or this process was not run, the
+ * wanted ones may have risen meanwhile by more than a person should feel in one step: each part
+ * then rises to it over as long as the gap lasted, in steps of at most half of shortest_ns. A
+ * smaller force is sent at once; one in the opposite direction, or across, rises from 0. wanted:
+ * [parts][TACT_GUARD_GAP_COMPONENTS]. shortest_gap_ns: > 0. A burst of heartbeats with which the
  * controller makes up for late ticks ends a gap too, of the duration of these ticks. Real-time
  * safe.
  * @retval true if a gap ended now and a part is reduced after it */
-bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double *wanted, int64_t now_ns,
-                           int64_t shortest_ns);
+bool tact_guard_limit_rise_after_gap(struct tact_guard_rise_limit *gap, const double *wanted,
+                                     int64_t now_ns, int64_t shortest_gap_ns);
 
-/** Detects bursts by the heartbeats since the last values were chosen. beat: number of the newest
- * heartbeat. period_ns: of the heartbeats, at most 1 s; 0: not known, and no burst is detected.
- * Called before tact_guard_bridge_gap(). Real-time safe. */
-void tact_guard_count_heartbeats(struct tact_guard_gap *gap, uint32_t heartbeat_number,
-                                 int64_t period_ns, int64_t now_ns);
+/** Detects bursts by the heartbeats since the last values were chosen. heartbeat_number: number of
+ * the newest heartbeat. period_ns: of the heartbeats, at most 1 s; 0: not known, and no burst is
+ * detected. Called before tact_guard_limit_rise_after_gap(). Real-time safe. */
+void tact_guard_detect_heartbeat_burst(struct tact_guard_rise_limit *gap, uint32_t heartbeat_number,
+                                       int64_t period_ns, int64_t now_ns);
 
-/** Both, with the period of the page, where the gap is counted too. Real-time safe. */
-void tact_guard_bridge_counted_gap(struct tact_guard_gap *gap, const double *wanted,
-                                   uint32_t heartbeat_number, int64_t now_ns, int64_t shortest_ns,
-                                   struct tact_guard_page_header *head);
+/** Calls tact_guard_detect_heartbeat_burst(), with the period of the page, and
+ * tact_guard_limit_rise_after_gap(), and counts the gap in the page. Real-time safe. */
+void tact_guard_limit_rise_and_count_gap(struct tact_guard_rise_limit *gap, const double *wanted,
+                                         uint32_t heartbeat_number, int64_t now_ns,
+                                         int64_t shortest_gap_ns,
+                                         struct tact_guard_page_header *head);
 
-/** Duration of calls of a device's driver. All zero before the first. */
-struct tact_guard_driver_calls {
-    int count;           /* number of timed calls, up to those that are needed */
-    int64_t shortest_ns; /* duration of the shortest call */
+/** Durations of the calls of a device's driver. All zero before the first call. */
+struct tact_guard_driver_call_times {
+    int timed_call_count;     /* number of timed calls, up to those that are needed */
+    int64_t shortest_call_ns; /* duration of the shortest call */
 };
 
 /** Adds the duration of a call. Real-time safe. */
-void tact_guard_add_driver_call(struct tact_guard_driver_calls *driver_calls, int64_t duration_ns);
+void tact_guard_add_driver_call_time(struct tact_guard_driver_call_times *driver_call_times,
+                                     int64_t duration_ns);
 
 /** Time between two choices of values beyond which there was a gap [ns]: the timeout of heartbeats,
  * or two usual calls of the driver where these take longer, else a device whose calls always take
  * long would lag. The first calls, any of which may have been delayed, do not count. Real-time
  * safe. */
-int64_t tact_guard_shortest_gap(const struct tact_guard_driver_calls *driver_calls,
+int64_t tact_guard_shortest_gap(const struct tact_guard_driver_call_times *driver_call_times,
                                 int64_t timeout_ns);
 
 /** Claims the outputs of a board and writes the values that the controller sends. @retval 0, or a

@@ -24,11 +24,11 @@ static const double max_serial_number = 65535; /* largest serial number that is 
 struct haptic {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
-    struct tact_arming arming;
+    struct tact_arming guard_arming;
     struct tact_guard_haptic_page *page;
     struct tact_monitor monitor;
     bool is_monitored;
-    bool is_guard_loss_reported; /* used by the monitor thread */
+    bool is_device_loss_reported; /* used by the monitor thread */
     bool measures_attitude;
     int outputs;
     int64_t stamp_ns; /* stamp of the pose that the last tick read */
@@ -94,7 +94,7 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
         self->stamp_ns = stamp_ns;
         memcpy(in->channel, pose, (size_t)count * sizeof *pose);
     }
-    const int guard = tact_arming_state(&self->arming, &is_rearmed);
+    const int guard = tact_arming_state(&self->guard_arming, &is_rearmed);
     in->state = guard == TACT_DEVICE_OK ? device_state_of_pose(self, now_ns) : guard;
     in->stamp_ns = self->stamp_ns;
     for (int i = 0; i < TACT_HAPTIC_MAX_BUTTONS; i++) {
@@ -102,8 +102,9 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
         in->channel[count++] = in->state != TACT_DEVICE_LOST && (buttons >> i & 1U) ? 1.0 : 0.0;
     }
     in->channel[count++] = self->stamp_ns ? fmax(0.0, (double)(now_ns - self->stamp_ns) * 1e-9) : 0;
-    in->channel[count] =
-        (double)atomic_load_explicit(&self->page->delay_ns, memory_order_relaxed) * 1e-9;
+    in->channel[count] = (double)atomic_load_explicit(&self->page->newest_pose_to_force_delay_ns,
+                                                      memory_order_relaxed) *
+                         1e-9;
 }
 
 static void haptic_write(void *data, const double *out, int64_t now_ns)
@@ -112,10 +113,10 @@ static void haptic_write(void *data, const double *out, int64_t now_ns)
     double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
     (void)now_ns;
     for (int i = 0; i < self->outputs; i++) {
-        wrench[i] = self->arming.has_guard_ended || !isfinite(out[i]) ? 0.0 : out[i];
+        wrench[i] = self->guard_arming.has_guard_ended || !isfinite(out[i]) ? 0.0 : out[i];
     }
-    tact_arming_update(&self->arming, out, self->outputs);
-    tact_guard_send_haptic(self->arming.guard, wrench, self->stamp_ns);
+    tact_arming_update(&self->guard_arming, out, self->outputs);
+    tact_guard_send_haptic(self->guard_arming.guard, wrench, self->stamp_ns);
 }
 
 /* Whether the guard has published no pose for so long that the device counts as lost. */
@@ -133,25 +134,25 @@ static void report_haptic_state(void *data)
     struct haptic *self = data;
     const bool is_device_gone =
         !atomic_load_explicit(&self->page->is_device_connected, memory_order_acquire);
-    const bool is_lost = is_device_gone || is_guard_silent(self);
-    if (is_lost != self->is_guard_loss_reported) {
-        tact_message(self->messages, is_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_device_gone
-                         ? "%s: the device's library reports that the device is gone or fails: "
-                           "no force until it returns"
-                     : is_lost ? "%s: no pose for 0.5 s: the device's library does not answer, or "
-                                 "the guard process is stopped: no force until it returns"
-                               : "%s: the device is there again",
-                     self->name);
-        self->is_guard_loss_reported = is_lost;
+    const bool is_device_lost = is_device_gone || is_guard_silent(self);
+    if (is_device_lost != self->is_device_loss_reported) {
+        tact_message(
+            self->messages, is_device_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+            is_device_gone   ? "%s: the device's library reports that the device is gone or fails: "
+                               "no force until it returns"
+            : is_device_lost ? "%s: no pose for 0.5 s: the device's library does not answer, or "
+                               "the guard process is stopped: no force until it returns"
+                             : "%s: the device is there again",
+            self->name);
+        self->is_device_loss_reported = is_device_lost;
     }
-    tact_arming_report(&self->arming, self->name, self->messages);
+    tact_arming_report(&self->guard_arming, self->name, self->messages);
 }
 
 /* Reports the delay from sensor to force, which the setting coupling.device.delay must cover. */
 static void report_haptic_delay(const struct haptic *self)
 {
-    const uint64_t count = atomic_load(&self->page->delay_count);
+    const uint64_t count = atomic_load(&self->page->pose_to_force_delay_count);
     if (count) {
         tact_message(self->messages, TACT_MESSAGE_INFO,
                      "%s: from sensor to force %.2f ms, %.2f ms at most, in %llu forces; the delay "
@@ -170,11 +171,11 @@ static void haptic_close(void *data)
     if (self->is_monitored) {
         tact_monitor_stop(&self->monitor);
     }
-    if (self->arming.guard) {
+    if (self->guard_arming.guard) {
         report_haptic_delay(self);
-        tact_arming_report_gaps(&self->arming, self->name, self->messages);
+        tact_arming_report_gaps(&self->guard_arming, self->name, self->messages);
     }
-    if (tact_guard_stop(self->arming.guard)) {
+    if (tact_guard_stop(self->guard_arming.guard)) {
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
             "%s: the guard process had to be killed: check that the device exerts no force",
@@ -219,17 +220,18 @@ static int read_settings(const struct tact_device_config *config,
 }
 
 static int start_device(struct haptic *self, const struct tact_device_config *config,
-                        const char *type, struct tact_guard_haptic_page *content,
+                        const char *type, struct tact_guard_haptic_page *initial_page,
                         struct tact_device_info *info, struct tact_error *err)
 {
     struct tact_guard *guard = NULL;
     struct tact_error why = {0};
-    int rc = tact_guard_start_haptic(content, config->name, &guard, &self->page, &why);
+    int rc = tact_guard_start_haptic(initial_page, config->name, &guard, &self->page, &why);
     if (rc) {
         tact_settings_fault(config, NULL, err, "%s", why.text);
         return rc;
     }
-    tact_arming_start(&self->arming, guard, content->device_choice.timeout_ns, config->period);
+    tact_arming_start(&self->guard_arming, guard, initial_page->device_choice.timeout_ns,
+                      config->period);
     self->measures_attitude = self->page->measures_attitude != 0;
     tact_settings_info(config, type, info);
     snprintf(info->model, sizeof info->model, "%.63s", self->page->model);
@@ -247,16 +249,16 @@ static int open_haptic(const struct tact_device_config *config, int maker, const
                        struct tact_device *out, struct tact_error *err)
 {
     struct haptic *self = calloc(1, sizeof *self);
-    struct tact_guard_haptic_page *content = calloc(1, sizeof *content);
-    int rc = self && content ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
-    if (self && content) {
-        content->device_choice.maker = maker;
+    struct tact_guard_haptic_page *initial_page = calloc(1, sizeof *initial_page);
+    int rc = self && initial_page ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
+    if (self && initial_page) {
+        initial_page->device_choice.maker = maker;
         snprintf(self->name, sizeof self->name, "%s", config->name);
         self->messages = config->messages;
-        rc = read_settings(config, &content->device_choice, err);
-        rc = rc ? rc : start_device(self, config, type, content, &out->info, err);
+        rc = read_settings(config, &initial_page->device_choice, err);
+        rc = rc ? rc : start_device(self, config, type, initial_page, &out->info, err);
     }
-    free(content);
+    free(initial_page);
     if (rc) {
         if (self) {
             haptic_close(self);

@@ -14,41 +14,41 @@ static int load_symbols(struct tact_haptic_device *device, const char *file, cha
 {
     for (int i = 0; i < device->ops->symbol_count; i++) {
         const struct tact_haptic_symbol *symbol = &device->ops->symbols[i];
-        void *address = dlsym(device->library, symbol->name);
-        if (!address && !symbol->is_optional) {
+        void *function_address = dlsym(device->library, symbol->name);
+        if (!function_address && !symbol->is_optional) {
             snprintf(why, size, "%s has no %s()", file, symbol->name);
             return -ENOSYS;
         }
-        memcpy((char *)&device->call + symbol->offset, &address, sizeof address);
+        memcpy((char *)&device->call + symbol->offset, &function_address, sizeof function_address);
     }
     return 0;
 }
 
 /* Stores the loader's reason for a failure: that of the first name, or of a later file that exists.
  */
-static void store_loader_error(char *reason, size_t size, bool is_first)
+static void store_loader_error(char *loader_error, size_t size, bool is_first)
 {
     const char *text = dlerror();
     if (text && (is_first || !strstr(text, "No such file"))) {
-        snprintf(reason, size, "%s", text);
+        snprintf(loader_error, size, "%s", text);
     }
 }
 
 int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size)
 {
-    char reason[128] = "";
+    char loader_error[128] = "";
     device->ops = maker == TACT_HAPTIC_OPENHAPTICS ? &tact_haptic_hd : &tact_haptic_dhd;
     for (const char *const *file = device->ops->files; *file; file++) {
         device->library = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
         if (device->library) {
             return load_symbols(device, *file, why, size);
         }
-        store_loader_error(reason, sizeof reason, file == device->ops->files);
+        store_loader_error(loader_error, sizeof loader_error, file == device->ops->files);
     }
     snprintf(why, size,
              "the loader finds no usable %s: install the manufacturer's SDK, or name its folder in "
              "LD_LIBRARY_PATH (%s)",
-             device->ops->files[0], reason);
+             device->ops->files[0], loader_error);
     return -ENOENT;
 }
 

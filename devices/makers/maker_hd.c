@@ -56,10 +56,10 @@ static const char *const files[] = {"libHD.so", "libHD.so.3.4", NULL};
 /* Empties the library's queue of errors. Returns the oldest one; code 0: there was none. */
 static struct tact_hd_error clear_error_queue(const struct tact_hd *hd)
 {
-    const struct tact_hd_error oldest = hd->last_error();
-    for (int i = 1; i < MAX_ERRORS && oldest.code && hd->last_error().code; i++) {
+    const struct tact_hd_error oldest_error = hd->last_error();
+    for (int i = 1; i < MAX_ERRORS && oldest_error.code && hd->last_error().code; i++) {
     }
-    return oldest;
+    return oldest_error;
 }
 
 /* Runs a frame in the library's loop: sets the wrench, reads the pose. The transform is a 4x4

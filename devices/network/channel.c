@@ -9,7 +9,7 @@
 #include "rt/wave_internal.h"
 
 /* longest time for which the last wave is repeated with the energy of lost ones [s] */
-static const double longest_hold = 0.05;
+static const double longest_wave_repetition = 0.05;
 /* relative rounding error of the unused energy, which is a difference of large sums */
 static const double energy_rounding_error = 1e-15;
 
@@ -27,7 +27,7 @@ int tact_network_channel_init(struct tact_network_channel *channel,
         return -EINVAL;
     }
     memset(channel, 0, sizeof *channel);
-    channel->largest_fill = INT64_MIN;
+    channel->largest_playout_fill = INT64_MIN;
     channel->options = *options;
     return 0;
 }
@@ -35,14 +35,14 @@ int tact_network_channel_init(struct tact_network_channel *channel,
 static void discard_received_waves(struct tact_network_channel *channel)
 {
     memset(channel->slots, 0, sizeof channel->slots);
-    memset(&channel->last, 0, sizeof channel->last);
+    memset(&channel->last_used_sample, 0, sizeof channel->last_used_sample);
     memset(channel->last_received_wave, 0, sizeof channel->last_received_wave);
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
-    channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
-    channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
-    channel->has_valid_sample = channel->gap_ticks = 0;
-    channel->last_arrival_offset = 0;
-    channel->largest_fill = INT64_MIN;
+    channel->waiting_ticks = channel->ticks_without_packet = channel->repeated_wave_ticks = 0;
+    channel->fill_window_ticks = channel->has_received_any_packet = channel->ticks_without_wave = 0;
+    channel->has_used_packet = channel->wave_gap_ticks = 0;
+    channel->last_playout_fill_error = 0;
+    channel->largest_playout_fill = INT64_MIN;
 }
 
 void tact_network_channel_restart(struct tact_network_channel *channel)
@@ -51,12 +51,12 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
     channel->next_sent_tick = 0;
     channel->next_unused_tick = 0;
-    memset(channel->sent, 0, sizeof channel->sent);
+    memset(channel->sent_waves, 0, sizeof channel->sent_waves);
     channel->sent_energy = channel->used_energy = (struct tact_network_compensated_sum){0.0, 0.0};
     channel->energy_sent_by_peer = channel->least_energy = 0.0;
 }
 
-static void add_energy(struct tact_network_compensated_sum *sum, double value)
+static void add_to_compensated_sum(struct tact_network_compensated_sum *sum, double value)
 {
     const double total = sum->sum + value;
     sum->rounding_error +=
@@ -73,7 +73,8 @@ static double energy_of_wave(const struct tact_network_channel *channel, const d
     return 0.5 * sum * channel->options.period;
 }
 
-/* 0: the wave is of an end that is at rest, is kept where it is, or made no wave. */
+/* Whether a wave has energy along any axis; it has none where its end was at rest, held its
+ * position or made no wave. */
 static int has_energy(const struct tact_network_channel *channel, const double *wave)
 {
     int found = 0;
@@ -111,43 +112,48 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
                                   unsigned char payload[TACT_NETWORK_PAYLOAD])
 {
     const int axes = channel->options.axes,
-              margin = channel->options.jitter + channel->options.repeats;
+              margin_ticks = channel->options.jitter + channel->options.repeats;
     if (!are_valid_numbers(sample->wave, axes) || !are_valid_numbers(sample->position, axes) ||
         !are_valid_numbers(sample->force, axes)) {
         return -EDOM;
     }
-    memmove(channel->sent[1], channel->sent[0], sizeof channel->sent - sizeof channel->sent[0]);
-    memcpy(channel->sent[0], sample->wave, sizeof channel->sent[0]);
-    add_energy(&channel->sent_energy, energy_of_wave(channel, sample->wave));
+    memmove(channel->sent_waves[1], channel->sent_waves[0],
+            sizeof channel->sent_waves - sizeof channel->sent_waves[0]);
+    memcpy(channel->sent_waves[0], sample->wave, sizeof channel->sent_waves[0]);
+    add_to_compensated_sum(&channel->sent_energy, energy_of_wave(channel, sample->wave));
     const double energy = channel->sent_energy.sum + channel->sent_energy.rounding_error;
     const uint64_t tick = channel->next_sent_tick++;
-    tact_network_clock_add_kept(&channel->clock, now_ns, &channel->newest_packet_received_ns);
+    tact_network_clock_add_stamps_of_tick(&channel->clock, now_ns,
+                                          &channel->newest_packet_received_ns);
     const int waves =
         tick < (uint64_t)channel->options.repeats ? (int)tick + 1 : channel->options.repeats + 1;
     tact_network_write_u64(payload, tick);
     tact_network_write_u64(payload + 8, (uint64_t)now_ns);
-    tact_network_write_u64(payload + 16, channel->has_heard ? (uint64_t)channel->other_sent_ns : 0);
-    tact_network_write_u64(
-        payload + 24,
-        channel->has_heard ? (uint64_t)now_ns - (uint64_t)channel->newest_packet_received_ns : 0);
+    tact_network_write_u64(payload + 16,
+                           channel->has_received_any_packet ? (uint64_t)channel->other_sent_ns : 0);
+    tact_network_write_u64(payload + 24,
+                           channel->has_received_any_packet
+                               ? (uint64_t)now_ns - (uint64_t)channel->newest_packet_received_ns
+                               : 0);
     tact_network_write_doubles(payload + 32, &energy, 1);
     tact_network_write_u64(payload + 40, (sample->flags & 0xff) | sample->terms << 8);
     tact_network_write_u64(payload + 48, (uint64_t)axes | (uint64_t)waves << 8 |
-                                             (uint64_t)margin << 16 | period_in_ns(channel) << 32);
+                                             (uint64_t)margin_ticks << 16 |
+                                             period_in_ns(channel) << 32);
     unsigned char *end =
         tact_network_write_doubles(payload + POSITION_OFFSET, sample->position, axes);
     end = tact_network_write_doubles(end, sample->force, axes);
     for (int i = 0; i < waves; i++) {
-        end = tact_network_write_doubles(end, channel->sent[i], axes);
+        end = tact_network_write_doubles(end, channel->sent_waves[i], axes);
     }
     return end - payload;
 }
 
 /* Content of a received packet. */
 struct channel_packet {
-    int64_t tick, sent_ns, echo_ns, kept_ns;
+    int64_t tick, sent_ns, echo_ns, peer_holding_time_ns;
     double energy;
-    int waves, margin;
+    int waves, margin_ticks;
     struct tact_network_sample sample;
     double wave[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
 };
@@ -164,12 +170,12 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     out->tick = (int64_t)tact_network_read_u64(payload);
     out->sent_ns = (int64_t)tact_network_read_u64(payload + 8);
     out->echo_ns = (int64_t)tact_network_read_u64(payload + 16);
-    out->kept_ns = (int64_t)tact_network_read_u64(payload + 24);
+    out->peer_holding_time_ns = (int64_t)tact_network_read_u64(payload + 24);
     tact_network_read_doubles(payload + 32, &out->energy, 1);
     out->sample.flags = flags & 0xff;
     out->sample.terms = flags >> 8;
     out->waves = (int)(format >> 8 & 0xff);
-    out->margin = (int)(format >> 16 & 0xffff);
+    out->margin_ticks = (int)(format >> 16 & 0xffff);
     if ((int)(format & 0xff) != axes || format >> 32 != period_in_ns(channel)) {
         channel->counts.mismatched_packet_count++;
         return -EPROTO;
@@ -219,10 +225,11 @@ static int is_waiting_for_packets(const struct tact_network_channel *channel)
 static int is_possible_tick(const struct tact_network_channel *channel, int64_t tick)
 {
     if (is_waiting_for_packets(channel)) {
-        /* a newer one may follow packets that waited on the way while the link was cut */
-        return !channel->has_heard || tick - channel->newest_tick > -TACT_NETWORK_CHANNEL_RING / 2;
+        /* packets that were under way while the link was cut may be followed by a much newer one */
+        return !channel->has_received_any_packet ||
+               tick - channel->newest_tick > -TACT_NETWORK_CHANNEL_RING / 2;
     }
-    const int64_t ahead = tick - channel->play_tick;
+    const int64_t ahead = tick - channel->playout_tick;
     return ahead > -TACT_NETWORK_CHANNEL_RING && ahead < TACT_NETWORK_CHANNEL_RING;
 }
 
@@ -232,20 +239,22 @@ static void update_channel_by_packet(struct tact_network_channel *channel,
     if (packet->echo_ns) {
         const struct tact_network_round_trip_stamps stamps = {
             .sent_ns = packet->echo_ns,
-            .other_received_ns = (int64_t)((uint64_t)packet->sent_ns - (uint64_t)packet->kept_ns),
+            .other_received_ns =
+                (int64_t)((uint64_t)packet->sent_ns - (uint64_t)packet->peer_holding_time_ns),
             .other_sent_ns = packet->sent_ns,
             .received_ns = now_ns};
-        tact_network_clock_keep(&channel->clock, &stamps);
+        tact_network_clock_keep_stamps_of_tick(&channel->clock, &stamps);
     }
-    channel->silence = 0;
-    if (!channel->has_heard || packet->tick > channel->newest_tick) {
-        channel->has_heard = 1;
+    channel->ticks_without_packet = 0;
+    if (!channel->has_received_any_packet || packet->tick > channel->newest_tick) {
+        channel->has_received_any_packet = 1;
         channel->newest_tick = packet->tick;
         channel->energy_sent_by_peer = packet->energy;
         channel->newest_flags = packet->sample.flags;
         channel->newest_terms = packet->sample.terms;
-        channel->other_margin = packet->margin;
-        channel->newest_packet_received_ns = INT64_MAX; /* known at the next send */
+        channel->peer_margin_ticks = packet->margin_ticks;
+        channel->newest_packet_received_ns =
+            INT64_MAX; /* set at the next send, when the time at which the tick began is known */
         channel->other_sent_ns = packet->sent_ns;
     }
 }
@@ -255,51 +264,54 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
 {
     struct channel_packet packet = {0};
     if (read_packet(channel, payload, size, &packet) || !is_possible_tick(channel, packet.tick)) {
-        channel->counts.refused++;
+        channel->counts.refused_packet_count++;
         return -EPROTO;
     }
     const int is_channel_waiting = is_waiting_for_packets(channel);
-    const int is_packet_late = !is_channel_waiting && packet.tick < channel->play_tick;
+    const int is_packet_late = !is_channel_waiting && packet.tick < channel->playout_tick;
     struct tact_network_channel_slot *slot = slot_of_tick(channel, packet.tick);
     if (slot->tick == packet.tick + 1 && slot->has_packet) {
         channel->counts.duplicate_packet_count++;
         return -EALREADY;
     }
-    channel->counts.received++;
+    channel->counts.received_packet_count++;
     update_channel_by_packet(channel, &packet, now_ns);
     for (int i = 0; i < packet.waves; i++) {
         const int64_t tick = packet.tick - i;
-        if (is_channel_waiting || tick >= channel->play_tick) {
+        if (is_channel_waiting || tick >= channel->playout_tick) {
             slot = prepare_slot_of_tick(channel, tick);
             memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
             slot->has_wave = 1;
         }
     }
     if (is_packet_late) {
-        channel->counts.late++;
+        channel->counts.late_packet_count++;
     }
     if (!is_packet_late || slot_of_tick(channel, packet.tick)->tick == packet.tick + 1) {
         slot = prepare_slot_of_tick(channel, packet.tick);
         slot->has_packet = 1;
         slot->sample = packet.sample;
     }
-    const int64_t ticks_ahead_of_playout = packet.tick - channel->play_tick;
-    channel->largest_fill = ticks_ahead_of_playout > channel->largest_fill ? ticks_ahead_of_playout
-                                                                           : channel->largest_fill;
+    const int64_t ticks_ahead_of_playout = packet.tick - channel->playout_tick;
+    channel->largest_playout_fill = ticks_ahead_of_playout > channel->largest_playout_fill
+                                        ? ticks_ahead_of_playout
+                                        : channel->largest_playout_fill;
     return 0;
 }
 
 int64_t tact_network_channel_playout_fill(const struct tact_network_channel *channel)
 {
-    return channel->has_heard ? channel->newest_tick - channel->play_tick : 0;
+    return channel->has_received_any_packet ? channel->newest_tick - channel->playout_tick : 0;
 }
 
 double tact_network_channel_round_trip(const struct tact_network_channel *channel)
 {
-    const struct tact_network_clock_sample best = tact_network_clock_best(&channel->clock);
-    const int margin = channel->options.jitter + channel->options.repeats + channel->other_margin;
-    return best.is_valid ? (double)best.round_trip_ns * 1e-9 + margin * channel->options.period
-                         : 0.0;
+    const struct tact_network_clock_sample best = tact_network_clock_best_sample(&channel->clock);
+    const int margin_ticks =
+        channel->options.jitter + channel->options.repeats + channel->peer_margin_ticks;
+    return best.is_valid
+               ? (double)best.round_trip_ns * 1e-9 + margin_ticks * channel->options.period
+               : 0.0;
 }
 
 static int time_in_ticks(const struct tact_network_channel *channel, double time)
@@ -311,45 +323,47 @@ static int time_in_ticks(const struct tact_network_channel *channel, double time
  * used. */
 static int wait_for_packets(struct tact_network_channel *channel)
 {
-    if (!channel->has_heard || ++channel->waiting_ticks < time_in_ticks(channel, 0.1)) {
-        channel->play_tick++;
+    if (!channel->has_received_any_packet ||
+        ++channel->waiting_ticks < time_in_ticks(channel, 0.1)) {
+        channel->playout_tick++;
         return 0;
     }
-    const int margin = channel->options.jitter + channel->options.repeats;
-    channel->play_tick += channel->largest_fill - margin;
+    const int margin_ticks = channel->options.jitter + channel->options.repeats;
+    channel->playout_tick += channel->largest_playout_fill - margin_ticks;
     channel->state = TACT_NETWORK_CHANNEL_OK;
-    channel->largest_fill = INT64_MIN;
-    channel->window_ticks = 0;
+    channel->largest_playout_fill = INT64_MIN;
+    channel->fill_window_ticks = 0;
     return 1;
 }
 
 static void update_state_after_silence(struct tact_network_channel *channel)
 {
-    if (channel->silence <= time_in_ticks(channel, 0.5)) {
-        channel->silence++;
+    if (channel->ticks_without_packet <= time_in_ticks(channel, 0.5)) {
+        channel->ticks_without_packet++;
     }
-    if (channel->silence > time_in_ticks(channel, 0.5)) {
+    if (channel->ticks_without_packet > time_in_ticks(channel, 0.5)) {
         discard_received_waves(channel);
         channel->state = TACT_NETWORK_CHANNEL_LOST;
         channel->counts.restart_count++;
         return;
     }
     const int longest = time_in_ticks(channel, 0.1);
-    channel->state =
-        channel->silence > longest || channel->missing_ticks > longest || !channel->has_valid_sample
-            ? TACT_NETWORK_CHANNEL_STALE
-            : TACT_NETWORK_CHANNEL_OK;
+    channel->state = channel->ticks_without_packet > longest ||
+                             channel->ticks_without_wave > longest || !channel->has_used_packet
+                         ? TACT_NETWORK_CHANNEL_STALE
+                         : TACT_NETWORK_CHANNEL_OK;
 }
 
-/* How packets of the last 0.25 s, once they are over, arrived compared with the expected delay. */
+/* How the packets of a window of 0.25 s arrived, compared with the expected delay. */
 enum arrival_timing { TIMING_GOOD, TIMING_EARLY, TIMING_LATE, TIMING_DELAY_CHANGED };
 
 /* 1 where the arrival of packets differs from the expected one by more than jitter and repeats
  * allow, and by over 20 ms, which no clock drift reaches: the delay itself has changed. */
-static int has_delay_changed(const struct tact_network_channel *channel, int64_t off)
+static int has_delay_changed(const struct tact_network_channel *channel, int64_t playout_fill_error)
 {
-    const int margin = channel->options.jitter + channel->options.repeats;
-    return llabs(off) > margin && llabs(off) > time_in_ticks(channel, 0.02);
+    const int margin_ticks = channel->options.jitter + channel->options.repeats;
+    return llabs(playout_fill_error) > margin_ticks &&
+           llabs(playout_fill_error) > time_in_ticks(channel, 0.02);
 }
 
 /* Compares the fill of the fastest packet of 0.25 s with the expected fill. A difference counts
@@ -357,22 +371,25 @@ static int has_delay_changed(const struct tact_network_channel *channel, int64_t
  * but it counts at once if all packets came far too late for their waves. */
 static enum arrival_timing compare_arrival_timing(struct tact_network_channel *channel)
 {
-    if (++channel->window_ticks < time_in_ticks(channel, 0.25)) {
+    if (++channel->fill_window_ticks < time_in_ticks(channel, 0.25)) {
         return TIMING_GOOD;
     }
-    const int margin = channel->options.jitter + channel->options.repeats;
-    const int64_t off = channel->largest_fill == INT64_MIN ? 0 : channel->largest_fill - margin;
-    const int64_t before = channel->last_arrival_offset;
-    channel->window_ticks = 0;
-    channel->largest_fill = INT64_MIN;
-    channel->last_arrival_offset = off;
-    if (has_delay_changed(channel, off) &&
-        (off < 0 || (before > 0 && has_delay_changed(channel, before)))) {
+    const int margin_ticks = channel->options.jitter + channel->options.repeats;
+    const int64_t playout_fill_error = channel->largest_playout_fill == INT64_MIN
+                                           ? 0
+                                           : channel->largest_playout_fill - margin_ticks;
+    const int64_t previous_error = channel->last_playout_fill_error;
+    channel->fill_window_ticks = 0;
+    channel->largest_playout_fill = INT64_MIN;
+    channel->last_playout_fill_error = playout_fill_error;
+    if (has_delay_changed(channel, playout_fill_error) &&
+        (playout_fill_error < 0 ||
+         (previous_error > 0 && has_delay_changed(channel, previous_error)))) {
         return TIMING_DELAY_CHANGED;
     }
-    return off >= 2 && before >= 2     ? TIMING_EARLY
-           : off <= -2 && before <= -2 ? TIMING_LATE
-                                       : TIMING_GOOD;
+    return playout_fill_error >= 2 && previous_error >= 2     ? TIMING_EARLY
+           : playout_fill_error <= -2 && previous_error <= -2 ? TIMING_LATE
+                                                              : TIMING_GOOD;
 }
 
 /* The slot of a tick whose wave has arrived, has energy and was not used yet, or NULL. */
@@ -380,8 +397,8 @@ static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_c
                                                            int64_t tick)
 {
     struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
-    const int is_channel_waiting = slot->tick == tick + 1 && slot->tick > channel->next_unused_tick;
-    return is_channel_waiting && slot->has_wave && has_energy(channel, slot->wave) ? slot : NULL;
+    const int is_unused_tick = slot->tick == tick + 1 && slot->tick > channel->next_unused_tick;
+    return is_unused_tick && slot->has_wave && has_energy(channel, slot->wave) ? slot : NULL;
 }
 
 /* Energy of lost waves [J]: sent by the other end, neither used nor waiting to be used. */
@@ -389,7 +406,7 @@ static double find_unused_energy(struct tact_network_channel *channel)
 {
     const double used = channel->used_energy.sum + channel->used_energy.rounding_error;
     double waiting_energy = 0.0;
-    for (int64_t tick = channel->play_tick; tick <= channel->newest_tick; tick++) {
+    for (int64_t tick = channel->playout_tick; tick <= channel->newest_tick; tick++) {
         const struct tact_network_channel_slot *slot = find_waiting_wave(channel, tick);
         waiting_energy += slot ? energy_of_wave(channel, slot->wave) : 0.0;
     }
@@ -404,19 +421,22 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
 {
     double interpolated_wave[TACT_NETWORK_AXES];
     const struct tact_network_channel_slot *next = NULL;
-    int64_t ahead = 0; /* distance of the next waiting wave from the missing one [ticks] */
-    while (!next && channel->play_tick + ahead <= channel->newest_tick) {
-        next = find_waiting_wave(channel, channel->play_tick + ahead++);
+    int64_t ticks_to_next_wave =
+        0; /* distance of the next waiting wave from the missing one [ticks] */
+    while (!next && channel->playout_tick + ticks_to_next_wave <= channel->newest_tick) {
+        next = find_waiting_wave(channel, channel->playout_tick + ticks_to_next_wave++);
     }
-    if (!next && channel->held_ticks >= time_in_ticks(channel, longest_hold)) {
+    if (!next && channel->repeated_wave_ticks >= time_in_ticks(channel, longest_wave_repetition)) {
         return 0;
     }
-    const double since = channel->gap_ticks > 1 ? channel->gap_ticks : 1.0;
+    const double ticks_since_last_wave =
+        channel->wave_gap_ticks > 1 ? channel->wave_gap_ticks : 1.0;
     for (int axis = 0; axis < channel->options.axes; axis++) {
         const double last = channel->last_received_wave[axis];
         interpolated_wave[axis] =
             next && tact_wave_has_energy(last) && tact_wave_has_energy(next->wave[axis])
-                ? last + (next->wave[axis] - last) * since / (since + (double)ahead)
+                ? last + (next->wave[axis] - last) * ticks_since_last_wave /
+                             (ticks_since_last_wave + (double)ticks_to_next_wave)
                 : last;
     }
     if (has_energy(channel, interpolated_wave) &&
@@ -424,14 +444,14 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
         return 0;
     }
     memcpy(wave, interpolated_wave, (size_t)channel->options.axes * sizeof *wave);
-    channel->held_ticks = next ? 0 : channel->held_ticks + 1;
-    *(next ? &channel->counts.bridged_wave_count : &channel->counts.held) += 1;
+    channel->repeated_wave_ticks = next ? 0 : channel->repeated_wave_ticks + 1;
+    *(next ? &channel->counts.bridged_wave_count : &channel->counts.held_wave_count) += 1;
     return 1;
 }
 
-/* 1 where a wave says that its end was only kept where it is, as none arrived there: using it as it
- * is would take the force off this end. */
-static int is_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
+/* 1 where a wave states that its sender only held its position, as no wave had arrived there: used
+ * as it is, it would take the force off this end. */
+static int is_wave_gap_of_sender(const struct tact_network_channel *channel, const double *wave)
 {
     int found = 0;
     for (int i = 0; i < channel->options.axes; i++) {
@@ -441,40 +461,40 @@ static int is_gap_of_sender(const struct tact_network_channel *channel, const do
     return found && !has_energy(channel, wave);
 }
 
-static void use_sample_of_tick(struct tact_network_channel *channel,
-                               struct tact_network_sample *out)
+static void use_sample_of_playout_tick(struct tact_network_channel *channel,
+                                       struct tact_network_sample *out)
 {
-    const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick);
-    const int has_next_wave = slot->tick == channel->play_tick + 1;
-    channel->play_tick++;
+    const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->playout_tick);
+    const int has_next_wave = slot->tick == channel->playout_tick + 1;
+    channel->playout_tick++;
     if (has_next_wave && slot->has_packet) {
         *out = slot->sample;
-        channel->has_valid_sample = 1;
+        channel->has_used_packet = 1;
     } else {
-        channel->counts.lost++;
+        channel->counts.lost_packet_count++;
         channel->counts.recovered_wave_count += (uint64_t)(has_next_wave && slot->has_wave);
     }
     /* A wave is used only once, even if the delay was measured again meanwhile. */
     out->missing = !(has_next_wave && slot->has_wave && slot->tick > channel->next_unused_tick);
-    channel->missing_ticks = out->missing ? channel->missing_ticks + 1 : 0;
+    channel->ticks_without_wave = out->missing ? channel->ticks_without_wave + 1 : 0;
     if (!out->missing) {
         channel->next_unused_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
     }
-    const int is_gap = out->missing || is_gap_of_sender(channel, slot->wave);
-    channel->gap_ticks = is_gap ? channel->gap_ticks + 1 : 0;
-    if (!is_gap) {
+    const int is_wave_gap = out->missing || is_wave_gap_of_sender(channel, slot->wave);
+    channel->wave_gap_ticks = is_wave_gap ? channel->wave_gap_ticks + 1 : 0;
+    if (!is_wave_gap) {
         memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
-        channel->held_ticks = 0;
+        channel->repeated_wave_ticks = 0;
         return;
     }
-    channel->counts.missing += (uint64_t)out->missing;
+    channel->counts.missing_wave_count += (uint64_t)out->missing;
     if (make_missing_wave(channel, out->wave) || !out->missing) {
         return;
     }
-    if (channel->held_ticks < channel->options.hold) {
-        channel->held_ticks++;
-        channel->counts.held++;
+    if (channel->repeated_wave_ticks < channel->options.hold) {
+        channel->repeated_wave_ticks++;
+        channel->counts.held_wave_count++;
     } else {
         memset(out->wave, 0, sizeof out->wave);
     }
@@ -482,13 +502,13 @@ static void use_sample_of_tick(struct tact_network_channel *channel,
 
 /* A wave that was taken for lost, and whose energy was used, may arrive after all: no more energy
  * is used than was sent. Not with the option `hold`, which is not passive. */
-static void limit_to_energy_sent(struct tact_network_channel *channel, double *wave)
+static void limit_wave_to_sent_energy(struct tact_network_channel *channel, double *wave)
 {
     const double energy = energy_of_wave(channel, wave);
     const double available_energy = fmax(0.0, tact_network_channel_energy(channel));
-    const double rounding = energy_rounding_error * channel->energy_sent_by_peer;
-    if (channel->options.hold == 0 && energy > available_energy + rounding) {
-        channel->counts.limited++;
+    const double rounding_error = energy_rounding_error * channel->energy_sent_by_peer;
+    if (channel->options.hold == 0 && energy > available_energy + rounding_error) {
+        channel->counts.limited_wave_count++;
         for (int axis = 0; axis < channel->options.axes; axis++) {
             wave[axis] *= sqrt(available_energy / energy);
         }
@@ -498,7 +518,7 @@ static void limit_to_energy_sent(struct tact_network_channel *channel, double *w
 void tact_network_channel_play(struct tact_network_channel *channel,
                                struct tact_network_sample *out)
 {
-    if (channel->state == TACT_NETWORK_CHANNEL_LOST && channel->has_heard) {
+    if (channel->state == TACT_NETWORK_CHANNEL_LOST && channel->has_received_any_packet) {
         channel->state = TACT_NETWORK_CHANNEL_WAITING;
     }
     const int is_first_wave =
@@ -506,11 +526,11 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     if (!is_waiting_for_packets(channel)) {
         update_state_after_silence(channel);
     }
-    *out = channel->last;
+    *out = channel->last_used_sample;
     out->missing = 1;
     if (is_waiting_for_packets(channel)) {
         memset(out->wave, 0, sizeof out->wave);
-        channel->last = *out;
+        channel->last_used_sample = *out;
         return;
     }
     const enum arrival_timing arrival_timing =
@@ -520,7 +540,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         channel->counts.restart_count++;
         memset(out->wave, 0, sizeof out->wave);
         out->flags = 0;
-        channel->last = *out;
+        channel->last_used_sample = *out;
         return;
     }
     if (arrival_timing == TIMING_LATE) {
@@ -530,18 +550,18 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         }
     } else {
         if (arrival_timing == TIMING_EARLY) {
-            channel->counts.dropped++;
-            channel->play_tick++;
+            channel->counts.dropped_wave_count++;
+            channel->playout_tick++;
         }
-        use_sample_of_tick(channel, out);
+        use_sample_of_playout_tick(channel, out);
     }
-    if (!channel->has_valid_sample) {
+    if (!channel->has_used_packet) {
         channel->state = TACT_NETWORK_CHANNEL_STALE;
     }
     out->flags = channel->newest_flags;
     out->terms = channel->newest_terms;
-    limit_to_energy_sent(channel, out->wave);
-    channel->last = *out;
-    add_energy(&channel->used_energy, energy_of_wave(channel, out->wave));
+    limit_wave_to_sent_energy(channel, out->wave);
+    channel->last_used_sample = *out;
+    add_to_compensated_sum(&channel->used_energy, energy_of_wave(channel, out->wave));
     channel->least_energy = fmin(channel->least_energy, tact_network_channel_energy(channel));
 }

@@ -64,21 +64,21 @@ enum tact_network_channel_state {
 };
 
 struct tact_network_channel_counts {
-    uint64_t received; /* packets that were valid */
+    uint64_t received_packet_count; /* packets that were valid */
     /* packets refused: malformed, of other axes, not finite, or of an impossible tick */
-    uint64_t refused;
+    uint64_t refused_packet_count;
     uint64_t mismatched_packet_count; /* refused packets that have another number of axes or another
                                          period */
     uint64_t duplicate_packet_count;  /* packets of a tick that was received before */
-    uint64_t late;                    /* packets that came after their own tick was used */
-    uint64_t lost;                 /* ticks used before their own packet came, if it came at all */
+    uint64_t late_packet_count;       /* packets that came after their own tick was used */
+    uint64_t lost_packet_count;    /* ticks used before their own packet came, if it came at all */
     uint64_t recovered_wave_count; /* lost ticks whose wave arrived in a later packet, which repeats
                                       it */
-    uint64_t missing;              /* ticks without a wave */
+    uint64_t missing_wave_count;   /* ticks without a wave */
     uint64_t bridged_wave_count;   /* missing and inserted waves that were made from other waves */
-    uint64_t limited;              /* waves reduced to the energy that is left of what was sent */
-    uint64_t held;                 /* missing waves for which the last wave was held */
-    uint64_t dropped;              /* waves dropped, as too many waited (clock drift) */
+    uint64_t limited_wave_count;   /* waves reduced to the energy that is left of what was sent */
+    uint64_t held_wave_count;      /* missing waves for which the last wave was held */
+    uint64_t dropped_wave_count;   /* waves dropped, as too many waited (clock drift) */
     uint64_t inserted_wave_count;  /* waves inserted, as too few waited (clock drift) */
     uint64_t restart_count;        /* restarts of the channel, after silence or a changed delay */
 };
@@ -94,24 +94,25 @@ struct tact_network_channel {
     enum tact_network_channel_state state;
     struct tact_network_clock clock;
     uint64_t next_sent_tick; /* tick of the next sample that is sent */
-    double sent[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
+    double sent_waves[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
     struct tact_network_compensated_sum sent_energy, used_energy; /* [J] */
     double energy_sent_by_peer, least_energy;                     /* [J] */
     /* Tick of the next sample that is used; while first packets are awaited, a count of this site's
      * ticks. */
-    int64_t play_tick;
+    int64_t playout_tick;
     int64_t newest_tick;      /* newest tick of which a packet has arrived */
     int64_t next_unused_tick; /* tick of the newest wave that was used, plus 1; 0: none */
     /* time at which the newest packet was received here, and at which it was sent */
     int64_t newest_packet_received_ns, other_sent_ns;
-    int has_heard, waiting_ticks, silence, held_ticks;
-    /* 1: `last` has a position and a force that arrived; 0: the state is STALE */
-    int has_valid_sample;
-    int64_t largest_fill; /* largest fill after a packet of this window of 0.25 s [ticks] */
+    int has_received_any_packet, waiting_ticks, ticks_without_packet, repeated_wave_ticks;
+    /* 1: `last_used_sample` has a position and a force that arrived; 0: the state is STALE */
+    int has_used_packet;
+    int64_t largest_playout_fill; /* largest fill after a packet of this window of 0.25 s [ticks] */
     /* largest fill of the window before less the expected one [ticks] */
-    int64_t last_arrival_offset;
-    int window_ticks, other_margin, missing_ticks;
-    int gap_ticks; /* ticks in which no wave arrived, or one that says so of the other end */
+    int64_t last_playout_fill_error;
+    int fill_window_ticks, peer_margin_ticks, ticks_without_wave;
+    int wave_gap_ticks; /* consecutive ticks in which no wave arrived, or only one that states that
+                           none arrived at the other end */
     uint32_t newest_flags;
     uint64_t newest_terms;
     struct tact_network_channel_slot {
@@ -121,7 +122,7 @@ struct tact_network_channel {
         double wave[TACT_NETWORK_AXES];
         struct tact_network_sample sample; /* sample of the packet of this tick */
     } slots[TACT_NETWORK_CHANNEL_RING];
-    struct tact_network_sample last; /* sample that was used last */
+    struct tact_network_sample last_used_sample; /* sample that was used last */
     /* the last wave used that was received, not made here [sqrt(W)] */
     double last_received_wave[TACT_NETWORK_AXES];
 };

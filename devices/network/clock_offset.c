@@ -16,10 +16,10 @@ static int64_t round_trip_of_stamps(const struct tact_network_round_trip_stamps 
                      time_between(stamps->other_sent_ns, stamps->received_ns));
 }
 
-int64_t tact_network_clock_add(struct tact_network_clock *clock,
-                               const struct tact_network_round_trip_stamps *stamps)
+int64_t tact_network_clock_add_stamps(struct tact_network_clock *clock,
+                                      const struct tact_network_round_trip_stamps *stamps)
 {
-    const uint64_t out = time_between(stamps->sent_ns, stamps->other_received_ns);
+    const uint64_t delay_with_offset_ns = time_between(stamps->sent_ns, stamps->other_received_ns);
     const int64_t round_trip = round_trip_of_stamps(stamps);
     if (round_trip < 0) {
         return -1;
@@ -32,34 +32,35 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
     }
     if (!clock->best[0].is_valid || round_trip < clock->best[0].round_trip_ns) {
         clock->best[0].round_trip_ns = round_trip;
-        clock->best[0].offset_ns = (int64_t)(out - (uint64_t)(round_trip / 2));
+        clock->best[0].offset_ns = (int64_t)(delay_with_offset_ns - (uint64_t)(round_trip / 2));
         clock->best[0].is_valid = 1;
     }
     return round_trip;
 }
 
-void tact_network_clock_keep(struct tact_network_clock *clock,
-                             const struct tact_network_round_trip_stamps *stamps)
+void tact_network_clock_keep_stamps_of_tick(struct tact_network_clock *clock,
+                                            const struct tact_network_round_trip_stamps *stamps)
 {
-    if (!clock->has_arrived ||
-        round_trip_of_stamps(stamps) < round_trip_of_stamps(&clock->arrived)) {
-        clock->arrived = *stamps;
-        clock->has_arrived = 1;
+    if (!clock->has_stamps_of_tick ||
+        round_trip_of_stamps(stamps) < round_trip_of_stamps(&clock->best_stamps_of_tick)) {
+        clock->best_stamps_of_tick = *stamps;
+        clock->has_stamps_of_tick = 1;
     }
 }
 
-void tact_network_clock_add_kept(struct tact_network_clock *clock, int64_t now_ns,
-                                 int64_t *received_ns)
+void tact_network_clock_add_stamps_of_tick(struct tact_network_clock *clock, int64_t now_ns,
+                                           int64_t *received_ns)
 {
     *received_ns = *received_ns == INT64_MAX ? now_ns : *received_ns;
-    if (clock->has_arrived) {
-        clock->arrived.received_ns = now_ns;
-        tact_network_clock_add(clock, &clock->arrived);
-        clock->has_arrived = 0;
+    if (clock->has_stamps_of_tick) {
+        clock->best_stamps_of_tick.received_ns = now_ns;
+        tact_network_clock_add_stamps(clock, &clock->best_stamps_of_tick);
+        clock->has_stamps_of_tick = 0;
     }
 }
 
-struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock)
+struct tact_network_clock_sample
+tact_network_clock_best_sample(const struct tact_network_clock *clock)
 {
     const struct tact_network_clock_sample *a = &clock->best[0], *b = &clock->best[1];
     return b->is_valid && (!a->is_valid || b->round_trip_ns < a->round_trip_ns) ? *b : *a;

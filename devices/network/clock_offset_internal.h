@@ -26,28 +26,29 @@ struct tact_network_clock {
     } best[2];               /* best samples of the present second, and of the one before */
     int64_t second_start_ns; /* start of the present second */
     /* of the packets that have arrived in this tick, those with the shortest round trip */
-    struct tact_network_round_trip_stamps arrived;
-    int has_arrived;
+    struct tact_network_round_trip_stamps best_stamps_of_tick;
+    int has_stamps_of_tick;
 };
 
 /* Adds the four stamps of one packet and its echo. Stamps in an impossible order (a round trip
  * below 0) are refused. Returns the round trip [ns], or -1. Real-time safe. */
-int64_t tact_network_clock_add(struct tact_network_clock *clock,
-                               const struct tact_network_round_trip_stamps *stamps);
+int64_t tact_network_clock_add_stamps(struct tact_network_clock *clock,
+                                      const struct tact_network_round_trip_stamps *stamps);
 
 /* Keeps the stamps of a packet that a tick reads, received_ns being the time for which the tick is
  * planned, until the time at which it began is known. Real-time safe. */
-void tact_network_clock_keep(struct tact_network_clock *clock,
-                             const struct tact_network_round_trip_stamps *stamps);
+void tact_network_clock_keep_stamps_of_tick(struct tact_network_clock *clock,
+                                            const struct tact_network_round_trip_stamps *stamps);
 
 /* Adds the stamps kept in this tick, which began at now_ns: a late tick reads packets that arrived
  * after the time for which it is planned. *received_ns: time of the newest packet, INT64_MAX where
  * this tick has read it; set to now_ns then. Real-time safe. */
-void tact_network_clock_add_kept(struct tact_network_clock *clock, int64_t now_ns,
-                                 int64_t *received_ns);
+void tact_network_clock_add_stamps_of_tick(struct tact_network_clock *clock, int64_t now_ns,
+                                           int64_t *received_ns);
 
 /* The sample with the shortest round trip; its member `is_valid` is 0 before the first. Real-time
  * safe. */
-struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock);
+struct tact_network_clock_sample
+tact_network_clock_best_sample(const struct tact_network_clock *clock);
 
 #endif

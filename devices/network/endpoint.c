@@ -128,7 +128,7 @@ void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t
 
 int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint, int is_exclusive)
 {
-    static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    static const struct sockaddr no_peer = {.sa_family = AF_UNSPEC};
     const struct tact_network_address *peer = &endpoint->peer_address;
     endpoint->postpones_handshakes = is_exclusive;
     if (endpoint->is_initiator) {
@@ -137,7 +137,7 @@ int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint, 
     const int rc =
         is_exclusive
             ? connect(endpoint->socket, (const struct sockaddr *)&peer->socket_address, peer->size)
-            : connect(endpoint->socket, &nobody, sizeof nobody);
+            : connect(endpoint->socket, &no_peer, sizeof no_peer);
     return rc ? -errno : 0;
 }
 
@@ -161,7 +161,7 @@ static void count_refused_packet(struct tact_network_counts *counts, ssize_t rea
         counts->forged_packet_count++;
         break;
     case -EALREADY:
-        counts->repeated++;
+        counts->replayed_packet_count++;
         break;
     default:
         counts->foreign_packet_count++;
@@ -206,7 +206,8 @@ static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t 
     return 1;
 }
 
-/* Entry of the known hellos for the one with this tag; another hello may have it. */
+/* Entry in the table of known hellos for a hello with this tag; it may contain the tag of another
+ * hello. */
 static unsigned char *known_hello_entry(struct tact_network_endpoint *endpoint,
                                         const unsigned char *tag)
 {
@@ -225,15 +226,15 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
         const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
-        unsigned char *known = known_hello_entry(endpoint, tag);
-        if (!memcmp(known, tag, TACT_NETWORK_TAG_BYTES)) {
-            endpoint->counts.repeated++;
+        unsigned char *known_tag = known_hello_entry(endpoint, tag);
+        if (!memcmp(known_tag, tag, TACT_NETWORK_TAG_BYTES)) {
+            endpoint->counts.replayed_packet_count++;
             return;
         }
         if (!is_handshake_allowed(endpoint, now_ns)) {
             return;
         }
-        memcpy(known, tag, TACT_NETWORK_TAG_BYTES);
+        memcpy(known_tag, tag, TACT_NETWORK_TAG_BYTES);
         memcpy(entry->hello, hello, sizeof entry->hello);
         entry->answer_time_ns = now_ns;
         rc = tact_network_answer(&endpoint->identity, hello, &entry->session, entry->answer);
@@ -267,7 +268,8 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
 {
     struct tact_network_session session;
     int rc = check_answer_of_open_hello(endpoint, answer, size);
-    /* answers of strangers, which may have any address of a sender, do not use the rate up */
+    /* forged answers, whose sender address may be any, do not count towards the rate of handshakes
+     */
     if (!rc && !is_handshake_allowed(endpoint, now_ns)) {
         return;
     }
@@ -280,7 +282,7 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
     }
     discard_hello(endpoint);
     start_using_session(endpoint, &session, now_ns);
-    /* this packet proves the key of this end; if it is lost, the next one does */
+    /* the empty packet proves the key of this end; if it is lost, the next packet does */
     tact_network_send(endpoint, NULL, 0);
 }
 

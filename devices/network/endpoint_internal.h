@@ -34,7 +34,7 @@ struct tact_network_counts {
     uint64_t other_version_packet_count; /* packets of another version of the format */
     uint64_t forged_packet_count;        /* hello, answer or packet whose tag is wrong */
     /* packets received before, or older than the window of packet counters */
-    uint64_t repeated;
+    uint64_t replayed_packet_count;
     uint64_t foreign_packet_count; /* packets of another session, or from another address */
     /* hellos and answers refused, as handshakes are limited in rate or postponed */
     uint64_t postponed_hello_count;

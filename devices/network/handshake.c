@@ -9,12 +9,14 @@ enum {
     KEY = TACT_NETWORK_KEY_BYTES,
     EPHEMERAL_KEY_OFFSET = TACT_NETWORK_START_BYTES,
     RANDOM_BYTES_OFFSET = EPHEMERAL_KEY_OFFSET + KEY,
-    TAG_AT = RANDOM_BYTES_OFFSET + KEY,
-    /* of an answer: its random bytes end here, and the hash follows that is checked first */
-    ANSWER_HASH_OFFSET = TAG_AT - TACT_NETWORK_TAG_BYTES
+    TAG_OFFSET = RANDOM_BYTES_OFFSET + KEY,
+    /* offset in an answer of the keyed hash, which follows the random bytes and is checked first */
+    ANSWER_HASH_OFFSET = TAG_OFFSET - TACT_NETWORK_TAG_BYTES
 };
-_Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES, "layout of a hello");
-_Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "layout of an answer");
+_Static_assert(TAG_OFFSET + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES,
+               "layout of a hello");
+_Static_assert(TAG_OFFSET + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES,
+               "layout of an answer");
 
 /* The three Diffie-Hellman secrets of a handshake, in the order that both ends use. */
 struct shared_secrets {
@@ -50,7 +52,7 @@ static void derive_session_keys(const struct tact_network_identity *self, int is
     crypto_generichash_update(&state, initiator_public_key, KEY);
     crypto_generichash_update(&state, listener_public_key, KEY);
     crypto_generichash_update(&state, hello, TACT_NETWORK_HELLO_BYTES);
-    crypto_generichash_update(&state, answer, TAG_AT);
+    crypto_generichash_update(&state, answer, TAG_OFFSET);
     crypto_generichash_final(&state, keys, sizeof keys);
     memset(session, 0, sizeof *session);
     memcpy(session->send_key, is_initiator ? keys : keys + KEY, KEY);
@@ -59,7 +61,7 @@ static void derive_session_keys(const struct tact_network_identity *self, int is
 
     crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
     crypto_generichash_update(&state, hello, TACT_NETWORK_HELLO_BYTES);
-    crypto_generichash_update(&state, answer, TAG_AT);
+    crypto_generichash_update(&state, answer, TAG_OFFSET);
     unsigned char name[crypto_generichash_BYTES];
     crypto_generichash_final(&state, name, sizeof name);
     memcpy(session->name, name, sizeof session->name);
@@ -73,32 +75,32 @@ static void compute_answer_tag(unsigned char *tag, const unsigned char *answer,
                                const unsigned char *key)
 {
     static const unsigned char zero_nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES] = {0};
-    crypto_aead_chacha20poly1305_ietf_encrypt(tag, NULL, NULL, 0, answer, TAG_AT, NULL, zero_nonce,
-                                              key);
+    crypto_aead_chacha20poly1305_ietf_encrypt(tag, NULL, NULL, 0, answer, TAG_OFFSET, NULL,
+                                              zero_nonce, key);
 }
 
 /* Keyed hash of an answer and the hello that it answers. */
-static void compute_answer_hash(unsigned char *hash, const unsigned char *answer,
+static void compute_answer_hash(unsigned char *answer_hash, const unsigned char *answer,
                                 const unsigned char *hello, const unsigned char *key)
 {
     crypto_generichash_state state;
     crypto_generichash_init(&state, key, KEY, TACT_NETWORK_TAG_BYTES);
     crypto_generichash_update(&state, answer, ANSWER_HASH_OFFSET);
     crypto_generichash_update(&state, hello, TACT_NETWORK_HELLO_BYTES);
-    crypto_generichash_final(&state, hash, TACT_NETWORK_TAG_BYTES);
+    crypto_generichash_final(&state, answer_hash, TACT_NETWORK_TAG_BYTES);
 }
 
 static void compute_hello_tag(unsigned char *tag, const unsigned char *hello,
                               const unsigned char *key)
 {
-    crypto_generichash(tag, TACT_NETWORK_TAG_BYTES, hello, TAG_AT, key, KEY);
+    crypto_generichash(tag, TACT_NETWORK_TAG_BYTES, hello, TAG_OFFSET, key, KEY);
 }
 
 void tact_network_hello(const struct tact_network_identity *self,
                         struct tact_network_sent_hello *sent_hello)
 {
     write_handshake_message(sent_hello->hello, TACT_NETWORK_HELLO, sent_hello->ephemeral_secret);
-    compute_hello_tag(sent_hello->hello + TAG_AT, sent_hello->hello, self->own_hello_key);
+    compute_hello_tag(sent_hello->hello + TAG_OFFSET, sent_hello->hello, self->own_hello_key);
 }
 
 int tact_network_check_hello(const struct tact_network_identity *self, const unsigned char *hello,
@@ -109,7 +111,7 @@ int tact_network_check_hello(const struct tact_network_identity *self, const uns
         return -EPROTO;
     }
     compute_hello_tag(tag, hello, self->peer_hello_key);
-    return sodium_memcmp(tag, hello + TAG_AT, sizeof tag) ? -EBADMSG : 0;
+    return sodium_memcmp(tag, hello + TAG_OFFSET, sizeof tag) ? -EBADMSG : 0;
 }
 
 int tact_network_answer(const struct tact_network_identity *self, const unsigned char *hello,
@@ -127,7 +129,7 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
         crypto_scalarmult(shared_secrets.initiator_shared_secret, ephemeral_secret, self->peer_key);
     if (!bad) {
         derive_session_keys(self, 0, &shared_secrets, hello, answer, session);
-        compute_answer_tag(answer + TAG_AT, answer, session->send_key);
+        compute_answer_tag(answer + TAG_OFFSET, answer, session->send_key);
     }
     sodium_memzero(&shared_secrets, sizeof shared_secrets);
     sodium_memzero(ephemeral_secret, sizeof ephemeral_secret);
@@ -165,7 +167,7 @@ int tact_network_finish(const struct tact_network_identity *self,
     if (!bad) {
         derive_session_keys(self, 1, &shared_secrets, sent_hello->hello, answer, session);
         compute_answer_tag(tag, answer, session->receive_key);
-        bad = sodium_memcmp(tag, answer + TAG_AT, sizeof tag);
+        bad = sodium_memcmp(tag, answer + TAG_OFFSET, sizeof tag);
     }
     sodium_memzero(&shared_secrets, sizeof shared_secrets);
     if (bad) {

@@ -20,7 +20,7 @@
 
 enum {
     TACT_NETWORK_HELLO_BYTES = 88, /* size of a hello */
-    TACT_NETWORK_ANSWER_BYTES = 88 /* size of an answer: no more than what it answers */
+    TACT_NETWORK_ANSWER_BYTES = 88 /* size of an answer, which is no larger than a hello */
 };
 
 /* A hello that was sent and not answered yet. */

@@ -119,13 +119,13 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
 
 /* The key that authenticates hellos and answers from one end to the other. */
 static void derive_hello_key(unsigned char out[TACT_NETWORK_KEY_BYTES],
-                             const unsigned char shared[TACT_NETWORK_KEY_BYTES],
+                             const unsigned char shared_secret[TACT_NETWORK_KEY_BYTES],
                              const unsigned char *from, const unsigned char *to)
 {
-    static const unsigned char label[] = "tact link 1 hello";
+    static const unsigned char hello_key_label[] = "tact link 1 hello";
     crypto_generichash_state state;
-    crypto_generichash_init(&state, shared, TACT_NETWORK_KEY_BYTES, TACT_NETWORK_KEY_BYTES);
-    crypto_generichash_update(&state, label, sizeof label);
+    crypto_generichash_init(&state, shared_secret, TACT_NETWORK_KEY_BYTES, TACT_NETWORK_KEY_BYTES);
+    crypto_generichash_update(&state, hello_key_label, sizeof hello_key_label);
     crypto_generichash_update(&state, from, TACT_NETWORK_KEY_BYTES);
     crypto_generichash_update(&state, to, TACT_NETWORK_KEY_BYTES);
     crypto_generichash_final(&state, out, TACT_NETWORK_KEY_BYTES);
@@ -135,7 +135,7 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
                                const unsigned char peer_key[TACT_NETWORK_KEY_BYTES],
                                struct tact_network_identity *out, struct tact_error *err)
 {
-    unsigned char shared[TACT_NETWORK_KEY_BYTES];
+    unsigned char shared_secret[TACT_NETWORK_KEY_BYTES];
     int rc = initialise_sodium(err);
     if (rc) {
         return rc;
@@ -148,12 +148,12 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
             err, -EINVAL,
             "the key of the other end equals that of this end: exchange the public keys");
     }
-    if (crypto_scalarmult(shared, secret_key, peer_key)) {
+    if (crypto_scalarmult(shared_secret, secret_key, peer_key)) {
         return tact_error_set(err, -EINVAL, "the key of the other end is not a usable key");
     }
-    derive_hello_key(out->own_hello_key, shared, out->public_key, peer_key);
-    derive_hello_key(out->peer_hello_key, shared, peer_key, out->public_key);
-    sodium_memzero(shared, sizeof shared);
+    derive_hello_key(out->own_hello_key, shared_secret, out->public_key, peer_key);
+    derive_hello_key(out->peer_hello_key, shared_secret, peer_key, out->public_key);
+    sodium_memzero(shared_secret, sizeof shared_secret);
     return 0;
 }
 

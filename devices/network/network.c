@@ -50,12 +50,13 @@ static int create_simulated_link(const struct tact_device_config *config,
     rc = rc ? rc
             : tact_network_read_range(config, "link.burst", 0.0, 10.0, 0, &o.mean_burst_duration,
                                       err);
-    rc =
-        rc ? rc : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicate, err);
+    rc = rc ? rc
+            : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicated_fraction,
+                                      err);
     rc = rc ? rc
             : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reordered_fraction,
                                       err);
-    rc = rc ? rc : read_blackout_interval(config, o.blackout, err);
+    rc = rc ? rc : read_blackout_interval(config, o.blackout_interval, err);
     if (rc || !has_link_setting) {
         return rc;
     }

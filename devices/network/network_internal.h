@@ -46,15 +46,15 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(playout_fill, "s", get_playout_fill(self))                                               \
     INPUT(channel_energy, "J", tact_network_channel_energy(&self->channel))                        \
     INPUT(least_energy, "J", self->channel.least_energy)                                           \
-    INPUT(lost, "packets", self->channel.counts.lost)                                              \
+    INPUT(lost, "packets", self->channel.counts.lost_packet_count)                                 \
     INPUT(repeated, "packets", self->channel.counts.recovered_wave_count)                          \
-    INPUT(late, "packets", self->channel.counts.late)                                              \
+    INPUT(late, "packets", self->channel.counts.late_packet_count)                                 \
     INPUT(duplicate, "packets", self->channel.counts.duplicate_packet_count)                       \
-    INPUT(missing, "waves", self->channel.counts.missing)                                          \
+    INPUT(missing, "waves", self->channel.counts.missing_wave_count)                               \
     INPUT(bridged, "waves", self->channel.counts.bridged_wave_count)                               \
-    INPUT(limited, "waves", self->channel.counts.limited)                                          \
-    INPUT(kept, "waves", self->channel.counts.held)                                                \
-    INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
+    INPUT(limited, "waves", self->channel.counts.limited_wave_count)                               \
+    INPUT(kept, "waves", self->channel.counts.held_wave_count)                                     \
+    INPUT(dropped, "waves", self->channel.counts.dropped_wave_count)                               \
     INPUT(inserted, "waves", self->channel.counts.inserted_wave_count)                             \
     INPUT(restarts, "1", self->channel.counts.restart_count)                                       \
     INPUT(refused, "packets", self->refused_packet_count)                                          \
@@ -104,7 +104,8 @@ struct tact_network_device {
     int64_t last_fault_report_ns; /* time of the last message about a fault of the other end */
 };
 
-/* channel_settings.c: reads a number within a range; whole: it must be a whole number. */
+/* Reads the number of a setting within a range; whole: it must be a whole number. In
+ * channel_settings.c. */
 int tact_network_read_range(const struct tact_device_config *config, const char *key, double least,
                             double most, int whole, double *value, struct tact_error *err);
 /* Reads the settings axes, repeats, jitter and hold of a device. Returns 0, or -EINVAL with *err

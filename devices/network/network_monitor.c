@@ -5,11 +5,12 @@
 #include "rt/clock.h"
 
 /* maximum number of datagrams handled per poll: enough that a flood does not delay handshakes */
-enum { DATAGRAMS_AT_ONCE = 4096 };
+enum { DATAGRAMS_PER_POLL = 4096 };
 
 typedef unsigned long long ull;
 
-/* Lets the system drop what others send, or not; a failure is reported. */
+/* Makes the system drop datagrams that do not come from the other end, or no longer; reports a
+ * failure. */
 static void receive_only_from_peer(struct tact_network_device *self, int is_exclusive)
 {
     const int rc = tact_network_receive_only_from_peer(&self->endpoint, is_exclusive);
@@ -58,7 +59,7 @@ static void search_for_other_end(struct tact_network_device *self)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const int64_t now_ns = tact_clock_now();
-    int most = DATAGRAMS_AT_ONCE, is_heard = 0;
+    int most = DATAGRAMS_PER_POLL, is_heard = 0;
     if (!self->is_searching_for_other_end) {
         start_search_for_other_end(self, now_ns);
     }
@@ -87,7 +88,7 @@ static void search_for_other_end(struct tact_network_device *self)
     }
 }
 
-/* At most one message a second. */
+/* Reports that the other end is at fault, or no longer is, at most once a second. */
 static void report_fault_of_other_end(struct tact_network_device *self)
 {
     const int has_fault = atomic_load_explicit(&self->has_other_end_fault, memory_order_relaxed);
@@ -106,17 +107,18 @@ static void report_fault_of_other_end(struct tact_network_device *self)
 
 static void report_differing_terms(struct tact_network_device *self)
 {
-    char difference[1024];
-    const uint64_t here = atomic_load_explicit(&self->differing_terms[0], memory_order_acquire);
-    if (!here || self->is_terms_reported) {
+    char terms_difference[1024];
+    const uint64_t own_terms =
+        atomic_load_explicit(&self->differing_terms[0], memory_order_acquire);
+    if (!own_terms || self->is_terms_reported) {
         return;
     }
     tact_remote_terms_difference(
-        here, atomic_load_explicit(&self->differing_terms[1], memory_order_relaxed), difference,
-        sizeof difference);
+        own_terms, atomic_load_explicit(&self->differing_terms[1], memory_order_relaxed),
+        terms_difference, sizeof terms_difference);
     tact_message(self->messages, TACT_MESSAGE_WARNING,
                  "%s: no remote engages, as the remotes of the two ends differ: %s", self->name,
-                 difference);
+                 terms_difference);
     self->is_terms_reported = 1;
 }
 
@@ -145,13 +147,15 @@ void tact_network_device_report(const struct tact_network_device *self)
     tact_message(self->messages, TACT_MESSAGE_INFO,
                  "%s: %llu packets sent, %llu not sent; %llu received, %llu lost, of which %llu "
                  "were replaced by repeated waves; %llu waves missing; %llu packets late",
-                 self->name, (ull)c->sent, (ull)self->unsent_packet_count, (ull)k->received,
-                 (ull)k->lost, (ull)k->recovered_wave_count, (ull)k->missing, (ull)k->late);
+                 self->name, (ull)c->sent, (ull)self->unsent_packet_count,
+                 (ull)k->received_packet_count, (ull)k->lost_packet_count,
+                 (ull)k->recovered_wave_count, (ull)k->missing_wave_count,
+                 (ull)k->late_packet_count);
     /* A repeated hello, and packets that were under way at a new handshake, are refused in normal
      * operation too. */
     const int has_unexpected_refusals = c->malformed_packet_count ||
                                         c->other_version_packet_count || c->forged_packet_count ||
-                                        c->repeated || k->refused;
+                                        c->replayed_packet_count || k->refused_packet_count;
     if (tact_network_device_refused(self)) {
         tact_message(
             self->messages, has_unexpected_refusals ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
@@ -159,7 +163,8 @@ void tact_network_device_report(const struct tact_network_device *self)
             "a wrong key, %llu received before, %llu of another session or sender, "
             "%llu handshake messages at the wrong time, %llu with invalid content",
             self->name, (ull)c->malformed_packet_count, (ull)c->other_version_packet_count,
-            (ull)c->forged_packet_count, (ull)c->repeated, (ull)c->foreign_packet_count,
-            (ull)c->postponed_hello_count, (ull)k->refused);
+            (ull)c->forged_packet_count, (ull)c->replayed_packet_count,
+            (ull)c->foreign_packet_count, (ull)c->postponed_hello_count,
+            (ull)k->refused_packet_count);
     }
 }

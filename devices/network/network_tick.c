@@ -8,20 +8,22 @@ enum {
     /* maximum number of datagrams read per tick: further ones wait in the socket, or are dropped by
        the system, so that a flood takes no more of the tick */
     DATAGRAMS_PER_TICK = 16,
-    DATAGRAMS_AFTER_SKIPPED_TICKS = 64, /* the same maximum after ticks that the loop skipped */
-    /* skipped ticks that are made up for; after more, the delay is measured again */
-    MOST_SKIPPED = 500
+    DATAGRAMS_AFTER_SKIPPED_TICKS =
+        64, /* maximum number of datagrams read in a tick before which the loop skipped ticks */
+    /* maximum number of skipped ticks that are made up for; after more, the channel's delay is
+       measured again */
+    MAX_RECOVERED_TICKS = 500
 };
 static const int64_t silence_until_lost_ns = 500000000;
 
 static double get_one_way_delay(const struct tact_network_device *self)
 {
-    return 0.5e-9 * (double)tact_network_clock_best(&self->channel.clock).round_trip_ns;
+    return 0.5e-9 * (double)tact_network_clock_best_sample(&self->channel.clock).round_trip_ns;
 }
 
 static double get_clock_offset(const struct tact_network_device *self)
 {
-    return 1e-9 * (double)tact_network_clock_best(&self->channel.clock).offset_ns;
+    return 1e-9 * (double)tact_network_clock_best_sample(&self->channel.clock).offset_ns;
 }
 
 static double get_playout_delay(const struct tact_network_device *self)
@@ -49,8 +51,8 @@ uint64_t tact_network_device_refused(const struct tact_network_device *self)
 {
     const struct tact_network_counts *c = &self->endpoint.counts;
     return c->malformed_packet_count + c->other_version_packet_count + c->forged_packet_count +
-           c->repeated + c->foreign_packet_count + c->postponed_hello_count +
-           self->channel.counts.refused;
+           c->replayed_packet_count + c->foreign_packet_count + c->postponed_hello_count +
+           self->channel.counts.refused_packet_count;
 }
 
 static void receive_packets(struct tact_network_device *self, int64_t now_ns)
@@ -128,7 +130,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     struct tact_network_device *self = data;
     struct tact_network_sample sample;
     const uint64_t skipped = self->has_read_first_tick ? tick - self->next_tick : 0;
-    self->skipped_tick_count = skipped < MOST_SKIPPED ? skipped : MOST_SKIPPED;
+    self->skipped_tick_count = skipped < MAX_RECOVERED_TICKS ? skipped : MAX_RECOVERED_TICKS;
     self->next_tick = tick + 1;
     self->has_read_first_tick = 1;
     self->time_ns = (int64_t)(t * 1e9);
@@ -170,9 +172,9 @@ static void send_over_link(struct tact_network_device *self, const void *payload
     const int64_t receive_until_ns = self->does_loop_own_endpoint ? self->time_ns : INT64_MAX;
     ssize_t n;
     if (self->does_loop_own_endpoint) {
-        tact_network_link_put(self->link, self->time_ns, payload, size);
+        tact_network_link_send(self->link, self->time_ns, payload, size);
     }
-    while ((n = tact_network_link_get(self->link, receive_until_ns, due)) >= 0) {
+    while ((n = tact_network_link_receive(self->link, receive_until_ns, due)) >= 0) {
         if (self->does_loop_own_endpoint) {
             send_packet(self, due, (size_t)n);
         }

@@ -8,7 +8,7 @@
 
 struct packet_under_way {
     int64_t delivery_time_ns;
-    int slot; /* index of the payload */
+    int slot; /* index of the packet's payload in the link's array of payloads */
 };
 
 struct tact_network_link {
@@ -16,7 +16,7 @@ struct tact_network_link {
     struct tact_network_link_counts counts;
     uint64_t random_state;
     int64_t last_sent_ns;
-    int started, in_burst;
+    int has_sent_packet, is_in_loss_burst;
     /* first packet and number of packets of the queue, a ring in the order of arrival */
     uint32_t first, count;
     struct packet_under_way packet_queue[TACT_NETWORK_LINK_PACKETS];
@@ -46,17 +46,17 @@ int tact_network_link_restart(struct tact_network_link *link,
     if (!is_between_zero_and(o->delay, 10.0) || !is_between_zero_and(o->jitter, 10.0) ||
         !is_between_zero_and(o->loss_fraction, 0.9) ||
         !is_between_zero_and(o->mean_burst_duration, 10.0) ||
-        !is_between_zero_and(o->duplicate, 1.0) ||
+        !is_between_zero_and(o->duplicated_fraction, 1.0) ||
         !is_between_zero_and(o->reordered_fraction, 1.0) ||
-        !is_between_zero_and(o->blackout[1], 1e9) ||
-        !is_between_zero_and(o->blackout[0], o->blackout[1])) {
+        !is_between_zero_and(o->blackout_interval[1], 1e9) ||
+        !is_between_zero_and(o->blackout_interval[0], o->blackout_interval[1])) {
         return -EINVAL;
     }
     link->options = *options;
     link->random_state = options->seed;
     link->counts = (struct tact_network_link_counts){0};
     link->last_sent_ns = 0;
-    link->started = link->in_burst = 0;
+    link->has_sent_packet = link->is_in_loss_burst = 0;
     link->first = link->count = 0;
     for (int i = 0; i < TACT_NETWORK_LINK_PACKETS; i++) {
         link->free_slots[i] = i;
@@ -96,17 +96,18 @@ static int64_t seconds_to_ns(double seconds)
 static int is_lost_packet(struct tact_network_link *link, int64_t now_ns)
 {
     const struct tact_network_link_options *o = &link->options;
-    const double step = link->started ? (double)(now_ns - link->last_sent_ns) * 1e-9 : 0.0;
+    const double step = link->has_sent_packet ? (double)(now_ns - link->last_sent_ns) * 1e-9 : 0.0;
     const double random_number = draw_uniform(link);
     if (o->mean_burst_duration > 0.0) {
-        const double end = fmin(1.0, step / o->mean_burst_duration);
-        link->in_burst = link->in_burst
-                             ? random_number >= end
-                             : random_number < end * o->loss_fraction / (1.0 - o->loss_fraction);
+        const double burst_end_probability = fmin(1.0, step / o->mean_burst_duration);
+        link->is_in_loss_burst = link->is_in_loss_burst
+                                     ? random_number >= burst_end_probability
+                                     : random_number < burst_end_probability * o->loss_fraction /
+                                                           (1.0 - o->loss_fraction);
     } else {
-        link->in_burst = random_number < o->loss_fraction;
+        link->is_in_loss_burst = random_number < o->loss_fraction;
     }
-    return link->in_burst;
+    return link->is_in_loss_burst;
 }
 
 static struct packet_under_way *queued_packet(struct tact_network_link *link, uint32_t index)
@@ -132,8 +133,8 @@ static void insert_packet(struct tact_network_link *link, int64_t delivery_time_
         (struct packet_under_way){.delivery_time_ns = delivery_time_ns, .slot = slot};
 }
 
-void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const void *payload,
-                           size_t size)
+void tact_network_link_send(struct tact_network_link *link, int64_t now_ns, const void *payload,
+                            size_t size)
 {
     const struct tact_network_link_options *o = &link->options;
     const int lost = is_lost_packet(link, now_ns);
@@ -141,12 +142,13 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
      * of the next. */
     const double delay = draw_uniform(link), second_delay = draw_uniform(link);
     const int is_reordered = draw_uniform(link) < o->reordered_fraction;
-    const int is_duplicated = draw_uniform(link) < o->duplicate;
+    const int is_duplicated = draw_uniform(link) < o->duplicated_fraction;
     const int64_t earliest_arrival_ns = now_ns + seconds_to_ns(o->delay);
     link->last_sent_ns = now_ns;
-    link->started = 1;
+    link->has_sent_packet = 1;
     link->counts.sent++;
-    if (now_ns >= seconds_to_ns(o->blackout[0]) && now_ns < seconds_to_ns(o->blackout[1])) {
+    if (now_ns >= seconds_to_ns(o->blackout_interval[0]) &&
+        now_ns < seconds_to_ns(o->blackout_interval[1])) {
         link->counts.blackout_packet_count++;
         return;
     }
@@ -165,7 +167,7 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
     }
 }
 
-ssize_t tact_network_link_get(struct tact_network_link *link, int64_t now_ns, void *payload)
+ssize_t tact_network_link_receive(struct tact_network_link *link, int64_t now_ns, void *payload)
 {
     if (!link->count || queued_packet(link, 0)->delivery_time_ns > now_ns) {
         return -EAGAIN;

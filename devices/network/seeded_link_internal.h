@@ -22,11 +22,11 @@ struct tact_network_link_options {
     /* mean duration of a burst of losses [s]; 0: each packet is lost independently */
     double mean_burst_duration;
     /* fraction of packets that arrive a second time, after a delay of their own, 0 to 1 */
-    double duplicate;
+    double duplicated_fraction;
     /* fraction of packets that are delayed further, by twice the jitter plus 2 ms, 0 to 1 */
     double reordered_fraction;
     /* start and end of an interval in which all packets are lost [s]; equal: none */
-    double blackout[2];
+    double blackout_interval[2];
 };
 
 struct tact_network_link_counts {
@@ -50,12 +50,12 @@ int tact_network_link_restart(struct tact_network_link *link,
                               const struct tact_network_link_options *options);
 
 /* Sends a payload. now_ns must not decrease from call to call. */
-void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const void *payload,
-                           size_t size);
+void tact_network_link_send(struct tact_network_link *link, int64_t now_ns, const void *payload,
+                            size_t size);
 
 /* Gets the next payload that has arrived, of at most TACT_NETWORK_PAYLOAD bytes. Returns its size,
  * or -EAGAIN if there is none. */
-ssize_t tact_network_link_get(struct tact_network_link *link, int64_t now_ns, void *payload);
+ssize_t tact_network_link_receive(struct tact_network_link *link, int64_t now_ns, void *payload);
 
 struct tact_network_link_counts tact_network_link_counts(const struct tact_network_link *link);
 

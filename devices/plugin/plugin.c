@@ -74,20 +74,21 @@ static bool does_scene_need_plugin(const struct tact_plugins *p, const struct ta
 
 /* Checks the table that a plug-in exports: its members are read only once its ABI version is known.
  */
-static int check_plugin_table(const struct tact_plugin *table, const char *name, const char *file,
-                              struct tact_error *err)
+static int check_plugin_table(const struct tact_plugin *plugin_table, const char *name,
+                              const char *file, struct tact_error *err)
 {
-    if (!table) {
+    if (!plugin_table) {
         return tact_error_set(err, -EINVAL, "plug-in %.150s exports no tact_plugin", file);
     }
-    if (table->abi.version != TACT_ABI_VERSION || table->abi.size != sizeof *table) {
+    if (plugin_table->abi.version != TACT_ABI_VERSION ||
+        plugin_table->abi.size != sizeof *plugin_table) {
         return tact_error_set(err, -EINVAL,
                               "plug-in %.150s was compiled for ABI version %u with a table of %u "
                               "bytes; expected %u with %zu",
-                              file, table->abi.version, table->abi.size, TACT_ABI_VERSION,
-                              sizeof *table);
+                              file, plugin_table->abi.version, plugin_table->abi.size,
+                              TACT_ABI_VERSION, sizeof *plugin_table);
     }
-    const struct tact_device_type *type = table->type;
+    const struct tact_device_type *type = plugin_table->type;
     if (!type || tact_abi_check(&type->abi, sizeof *type) || !type->name || !type->open) {
         return tact_error_set(err, -EINVAL, "plug-in %.150s has no device type%s", file,
                               type ? " of this ABI version with a name and open()" : "");
@@ -107,11 +108,11 @@ static void write_unique_path_of_descriptor(int fd, char path[UNIQUE_PATH_SIZE])
 {
     static atomic_uint path_count;
     const unsigned number = atomic_fetch_add(&path_count, 1);
-    char bits[2 * COUNT_BITS + 1] = "";
+    char path_suffix_bits[2 * COUNT_BITS + 1] = "";
     for (int i = 0; i < COUNT_BITS; i++) {
-        memcpy(bits + 2 * i, number >> i & 1 ? "/." : "//", 3);
+        memcpy(path_suffix_bits + 2 * i, number >> i & 1 ? "/." : "//", 3);
     }
-    snprintf(path, UNIQUE_PATH_SIZE, "/proc/self/fd%s/%d", bits, fd);
+    snprintf(path, UNIQUE_PATH_SIZE, "/proc/self/fd%s/%d", path_suffix_bits, fd);
 }
 
 /* Loads the plug-in from the open file fd, by /proc/self/fd, so that it is the file that was
@@ -133,10 +134,10 @@ static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, co
                               why ? why : "");
     }
     p->library_handles[p->library_handle_count++] = library_handle;
-    const struct tact_plugin *table = dlsym(library_handle, "tact_plugin");
-    const int rc = check_plugin_table(table, name, file, err);
+    const struct tact_plugin *plugin_table = dlsym(library_handle, "tact_plugin");
+    const int rc = check_plugin_table(plugin_table, name, file, err);
     if (!rc) {
-        p->types[p->count++] = table->type;
+        p->types[p->count++] = plugin_table->type;
     }
     return rc;
 }

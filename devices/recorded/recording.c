@@ -66,7 +66,7 @@ static int report_recording_out_of_memory(struct tact_error *err)
 static bool read_row(const struct tact_record *record, const double *v, double period,
                      struct row *row)
 {
-    const double limit = 9e18; /* [ns] below the largest number of 64 bits */
+    const double limit = 9e18; /* [ns] largest accepted age, below the largest 64-bit integer */
     if (!(v[0] >= TACT_DEVICE_OK && v[0] <= TACT_DEVICE_ENDED) || !(fabs(v[1]) < limit)) {
         return false;
     }
@@ -112,7 +112,7 @@ static int read_recorded_inputs(struct recording *self, const struct tact_device
 
 /* Finds the device in the log. */
 static int find_device_in_log(struct recording *self, const struct tact_device_config *config,
-                              struct tact_log *log, const struct tact_scene_log *view,
+                              struct tact_log *log, const struct tact_scene_log *scene_log,
                               struct tact_device_info *info, struct tact_error *err)
 {
     const char *name = config->name, *period = tact_log_fact(log, "period_s");
@@ -126,14 +126,16 @@ static int find_device_in_log(struct recording *self, const struct tact_device_c
         return tact_settings_fault(config, tact_settings_find(config, "file"), err,
                                    "the log does not state its period");
     }
-    for (int i = 0; i < view->device_count; i++) {
-        if (!strcmp(view->devices[i].name, name)) {
-            *info = view->devices[i];
+    for (int i = 0; i < scene_log->device_count; i++) {
+        if (!strcmp(scene_log->devices[i].name, name)) {
+            *info = scene_log->devices[i];
             self->channels = info->input_count;
-            return read_recorded_inputs(self, config, log, view->device_inputs[i], seconds, err);
+            return read_recorded_inputs(self, config, log, scene_log->device_inputs[i], seconds,
+                                        err);
         }
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", view->devices[i].name);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                 scene_log->devices[i].name);
     }
     return tact_settings_fault(config, tact_settings_find(config, "device"), err,
                                "the log has no device \"%s\"; it has: %s", name,
@@ -145,7 +147,7 @@ static int load_recorded_log(struct recording *self, const struct tact_device_co
                              struct tact_error *err)
 {
     struct tact_log *log = NULL;
-    struct tact_scene_log view = {0};
+    struct tact_scene_log scene_log = {0};
     struct tact_error why = {0};
     int rc = tact_log_open(path, &log, &why);
     if (rc) {
@@ -153,12 +155,12 @@ static int load_recorded_log(struct recording *self, const struct tact_device_co
                             why.text);
         return rc;
     }
-    rc = tact_scene_log_open(log, config->messages, &view, &why);
+    rc = tact_scene_log_open(log, config->messages, &scene_log, &why);
     if (rc) {
         tact_settings_fault(config, tact_settings_find(config, "file"), err, "%s: %s", path,
                             why.text);
     } else {
-        rc = find_device_in_log(self, config, log, &view, info, err);
+        rc = find_device_in_log(self, config, log, &scene_log, info, err);
     }
     if (!rc) {
         const struct tact_log_state *state = tact_log_state(log);
@@ -166,7 +168,7 @@ static int load_recorded_log(struct recording *self, const struct tact_device_co
                      "%s: %s: %zu records of %s (%s)%s%s", config->name, path, self->rows,
                      info->name, info->type, state->complete ? "" : "; damaged: ", state->why);
     }
-    tact_scene_log_close(&view);
+    tact_scene_log_close(&scene_log);
     tact_log_close(log);
     return rc;
 }

@@ -76,32 +76,32 @@ static const struct tact_device_ops operator_ops = {TACT_ABI(struct tact_device_
                                                     operator_write, operator_close};
 
 static int check_operator_script(const struct tact_device_config *config,
-                                 const struct tact_device_setting *script_rows,
+                                 const struct tact_device_setting *script_setting,
                                  struct tact_error *err)
 {
-    if (!script_rows) {
+    if (!script_setting) {
         return tact_settings_fault(config, NULL, err,
                                    "missing key \"script\": rows of [time, grip, turn, lift]");
     }
-    if (!script_rows->numbers || script_rows->rows < 1 || script_rows->columns != ROW) {
-        return tact_settings_fault(config, script_rows, err,
+    if (!script_setting->numbers || script_setting->rows < 1 || script_setting->columns != ROW) {
+        return tact_settings_fault(config, script_setting, err,
                                    "expected rows of 4 numbers: time, grip, turn, lift");
     }
-    for (int i = 0; i < script_rows->rows; i++) {
-        const double *row = script_rows->numbers + (ptrdiff_t)i * ROW;
+    for (int i = 0; i < script_setting->rows; i++) {
+        const double *row = script_setting->numbers + (ptrdiff_t)i * ROW;
         for (int k = 0; k < ROW; k++) {
             if (!isfinite(row[k])) {
-                return tact_settings_fault(config, script_rows, err,
+                return tact_settings_fault(config, script_setting, err,
                                            "row %d: number %d is not finite", i + 1, k + 1);
             }
         }
         if (i > 0 && !(row[0] > row[-ROW])) {
-            return tact_settings_fault(config, script_rows, err,
+            return tact_settings_fault(config, script_setting, err,
                                        "row %d: time %g s is not after the %g s of the row before",
                                        i + 1, row[0], row[-ROW]);
         }
         if (row[1 + GRIP] < 0.0 || row[1 + GRIP] > 1.0) {
-            return tact_settings_fault(config, script_rows, err,
+            return tact_settings_fault(config, script_setting, err,
                                        "row %d: grip %g is outside 0 (open) .. 1 (closed)", i + 1,
                                        row[1 + GRIP]);
         }

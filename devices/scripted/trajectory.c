@@ -126,7 +126,7 @@ static void describe_trajectory(const struct tact_trajectory_reading *r,
     tact_settings_info(r->config, tact_trajectory_type.name, info);
     info->input_count = r->self->columns;
     for (int i = 0; i < info->input_count; i++) {
-        tact_settings_channel(&info->input[i], r->csv.names[r->selected_columns[i]], "",
+        tact_settings_channel(&info->input[i], r->csv.column_names[r->selected_columns[i]], "",
                               r->self->values[i]);
     }
 }

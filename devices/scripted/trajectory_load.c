@@ -18,9 +18,9 @@ static int find_named_column(struct tact_trajectory_reading *r, const char *key,
     if (index < 0) {
         return tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
                                    "%s has no column '%s' (its %d columns: %s%s%s ...)",
-                                   r->csv.path, word, r->csv.columns, r->csv.names[0],
+                                   r->csv.path, word, r->csv.columns, r->csv.column_names[0],
                                    r->csv.columns > 1 ? ", " : "",
-                                   r->csv.columns > 1 ? r->csv.names[1] : "");
+                                   r->csv.columns > 1 ? r->csv.column_names[1] : "");
     }
     return index;
 }
@@ -33,7 +33,7 @@ static int add_trajectory_column(struct tact_trajectory_reading *r, int index)
     for (int i = 0; i < n; i++) {
         if (r->selected_columns[i] == index) {
             return tact_settings_fault(r->config, setting, r->err, "column '%s' given twice",
-                                       r->csv.names[index]);
+                                       r->csv.column_names[index]);
         }
     }
     if (n == TACT_DEVICE_CHANNELS) {
@@ -112,7 +112,7 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
         double before = self->time[self->rows - 1];
         if (time < before) {
             tact_error_at(r->err, r->csv.path, r->csv.line, 0,
-                          r->csv.names[r->selected_columns[columns]]);
+                          r->csv.column_names[r->selected_columns[columns]]);
             return tact_error_set(r->err, -EINVAL,
                                   "time %.9g s is before the %.9g s of the row before",
                                   row[columns], before + r->origin);

@@ -26,7 +26,7 @@ enum { AXES = 6, BUTTONS = 16, COUNTS = 4 };
 enum { MOTION_PACKET, BUTTON_PRESSED, BUTTON_RELEASED, DEVICE_CHANGED };
 /* maximum number of packets read per tick */
 enum { PACKET_WORDS = 8, MAX_PACKETS_PER_TICK = 64 };
-/* button numbers from here on are taken as a damaged packet */
+/* a packet with this or a larger button number is taken as damaged */
 enum { KNOWN_BUTTONS = 1024 };
 /* polls (1 s in all) before the daemon is called again */
 enum { POLL_NS = 50000000, POLLS_AFTER_LOSS = 20 };
@@ -38,14 +38,14 @@ struct spacenav {
     /* members used by the loop: */
     int socket; /* -1 while lost */
     bool is_version_answered, is_catching_up;
-    unsigned char bytes[MAX_PACKETS_PER_TICK * PACKET_WORDS * sizeof(int32_t)];
+    unsigned char received_data[MAX_PACKETS_PER_TICK * PACKET_WORDS * sizeof(int32_t)];
     size_t size; /* number of bytes received of an incomplete packet */
     double axis[AXES], button[BUTTONS];
     int64_t stamp_ns, motion_ns; /* time of the last packet, and of the last motion */
     /* sockets exchanged between the loop and the monitor, one at a time; -1: none */
-    atomic_int fresh, retired;
+    atomic_int new_socket, retired_socket;
     atomic_bool is_unplugged;
-    atomic_uint_fast64_t refused, clamped, overruns, losses;
+    atomic_uint_fast64_t refused_packet_count, clamped_packet_count, overrun_count, unplug_count;
     /* members used by the monitor thread: */
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
@@ -53,7 +53,7 @@ struct spacenav {
     struct tact_monitor monitor;
     bool is_monitored, is_connected, is_unplug_reported, is_overrun_reported;
     int polls_until_connect; /* number of polls until the next attempt to connect */
-    uint_fast64_t known_refused;
+    uint_fast64_t reported_refused_packet_count;
 };
 
 static void increment_counter(atomic_uint_fast64_t *count)
@@ -85,7 +85,7 @@ static void update_axes(struct spacenav *self, const int32_t *count, int64_t now
         self->axis[i] = fmin(1.0, fmax(-1.0, value));
     }
     if (is_axis_clamped) {
-        increment_counter(&self->clamped);
+        increment_counter(&self->clamped_packet_count);
     }
     self->motion_ns = now_ns;
 }
@@ -108,7 +108,7 @@ static bool handle_packet(struct spacenav *self, const int32_t packet[PACKET_WOR
         is_unplugged = number == 1;
         if (is_unplugged) {
             release_axes_and_buttons(self);
-            increment_counter(&self->losses);
+            increment_counter(&self->unplug_count);
         }
     } else {
         return false;
@@ -124,7 +124,7 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
     size_t at = 0;
     while (self->size - at >= sizeof(int32_t)) {
         int32_t packet[PACKET_WORDS];
-        memcpy(packet, self->bytes + at, sizeof *packet);
+        memcpy(packet, self->received_data + at, sizeof *packet);
         if (!self->is_version_answered && (packet[0] & ~0xff) == VERSION_REQUEST) {
             self->is_version_answered = true;
             at += sizeof *packet;
@@ -133,15 +133,15 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
         if (self->size - at < sizeof packet) {
             break;
         }
-        memcpy(packet, self->bytes + at, sizeof packet);
+        memcpy(packet, self->received_data + at, sizeof packet);
         if (!handle_packet(self, packet, now_ns)) {
-            increment_counter(&self->refused);
+            increment_counter(&self->refused_packet_count);
             return false;
         }
         at += sizeof packet;
     }
     self->size -= at;
-    memmove(self->bytes, self->bytes + at, self->size);
+    memmove(self->received_data, self->received_data + at, self->size);
     return true;
 }
 
@@ -150,21 +150,22 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
  * as at rest until all were read. Returns false if the connection is lost. */
 static bool receive_packets(struct spacenav *self, int64_t now_ns)
 {
-    const size_t room = sizeof self->bytes - self->size;
-    const ssize_t got = recv(self->socket, self->bytes + self->size, room, MSG_DONTWAIT);
-    const bool is_read_buffer_full = got == (ssize_t)room;
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+    const size_t room = sizeof self->received_data - self->size;
+    const ssize_t received_bytes =
+        recv(self->socket, self->received_data + self->size, room, MSG_DONTWAIT);
+    const bool is_read_buffer_full = received_bytes == (ssize_t)room;
+    if (received_bytes < 0 && (errno == EAGAIN || errno == EINTR)) {
         return true;
     }
-    if (got <= 0) {
+    if (received_bytes <= 0) {
         return false;
     }
-    self->size += (size_t)got;
+    self->size += (size_t)received_bytes;
     if (!handle_complete_packets(self, now_ns)) {
         return false;
     }
     if (is_read_buffer_full && !self->is_catching_up) {
-        increment_counter(&self->overruns);
+        increment_counter(&self->overrun_count);
     }
     if (is_read_buffer_full || self->is_catching_up) {
         release_axes_and_buttons(self);
@@ -175,7 +176,7 @@ static bool receive_packets(struct spacenav *self, int64_t now_ns)
 
 static void accept_new_socket(struct spacenav *self)
 {
-    self->socket = atomic_exchange_explicit(&self->fresh, -1, memory_order_acquire);
+    self->socket = atomic_exchange_explicit(&self->new_socket, -1, memory_order_acquire);
     if (self->socket < 0) {
         return;
     }
@@ -195,8 +196,8 @@ static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
     }
     if (self->socket >= 0 && !receive_packets(self, now_ns)) {
         release_axes_and_buttons(self);
-        increment_counter(&self->losses);
-        atomic_store_explicit(&self->retired, self->socket, memory_order_release);
+        increment_counter(&self->unplug_count);
+        atomic_store_explicit(&self->retired_socket, self->socket, memory_order_release);
         self->socket = -1;
     }
     if (now_ns - self->motion_ns > self->timeout_ns) {
@@ -208,9 +209,10 @@ static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->axis, sizeof self->axis);
     memcpy(in->channel + AXES, self->button, sizeof self->button);
-    const double counts[COUNTS] = {
-        (double)read_counter(&self->refused), (double)read_counter(&self->clamped),
-        (double)read_counter(&self->overruns), (double)read_counter(&self->losses)};
+    const double counts[COUNTS] = {(double)read_counter(&self->refused_packet_count),
+                                   (double)read_counter(&self->clamped_packet_count),
+                                   (double)read_counter(&self->overrun_count),
+                                   (double)read_counter(&self->unplug_count)};
     memcpy(in->channel + AXES + BUTTONS, counts, sizeof counts);
 }
 
@@ -252,7 +254,7 @@ static void report_events(struct spacenav *self)
                      self->name);
         self->is_unplug_reported = is_unplugged;
     }
-    if (read_counter(&self->overruns) && !self->is_overrun_reported) {
+    if (read_counter(&self->overrun_count) && !self->is_overrun_reported) {
         self->is_overrun_reported = true;
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
@@ -265,11 +267,13 @@ static void report_events(struct spacenav *self)
 static void renew_connection(void *data)
 {
     struct spacenav *self = data;
-    const int retired_socket = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
+    const int retired_socket =
+        atomic_exchange_explicit(&self->retired_socket, -1, memory_order_acquire);
     if (retired_socket >= 0) {
-        const bool were_packets_refused = read_counter(&self->refused) != self->known_refused;
+        const bool were_packets_refused =
+            read_counter(&self->refused_packet_count) != self->reported_refused_packet_count;
         close(retired_socket);
-        self->known_refused = read_counter(&self->refused);
+        self->reported_refused_packet_count = read_counter(&self->refused_packet_count);
         self->is_connected = false;
         self->polls_until_connect = POLLS_AFTER_LOSS;
         tact_message(
@@ -287,7 +291,7 @@ static void renew_connection(void *data)
             tact_message(self->messages, TACT_MESSAGE_INFO, "%s: connected to spacenavd again",
                          self->name);
             self->is_connected = true;
-            atomic_store_explicit(&self->fresh, fd, memory_order_release);
+            atomic_store_explicit(&self->new_socket, fd, memory_order_release);
         }
     }
 }
@@ -305,18 +309,18 @@ static void spacenav_close(void *data)
     if (self->is_monitored) {
         tact_monitor_stop(&self->monitor);
     }
-    if (read_counter(&self->refused) || read_counter(&self->clamped) ||
-        read_counter(&self->overruns)) {
+    if (read_counter(&self->refused_packet_count) || read_counter(&self->clamped_packet_count) ||
+        read_counter(&self->overrun_count)) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %llu packets refused, %llu motions over the range of %g, %llu ticks with "
                      "more packets than a tick reads",
-                     self->name, (unsigned long long)read_counter(&self->refused),
-                     (unsigned long long)read_counter(&self->clamped), self->range,
-                     (unsigned long long)read_counter(&self->overruns));
+                     self->name, (unsigned long long)read_counter(&self->refused_packet_count),
+                     (unsigned long long)read_counter(&self->clamped_packet_count), self->range,
+                     (unsigned long long)read_counter(&self->overrun_count));
     }
     close_socket(self->socket);
-    close_socket(atomic_load(&self->fresh));
-    close_socket(atomic_load(&self->retired));
+    close_socket(atomic_load(&self->new_socket));
+    close_socket(atomic_load(&self->retired_socket));
     free(self);
 }
 
@@ -395,8 +399,8 @@ static int open_spacenav(const struct tact_device_config *config, struct tact_de
     self->messages = config->messages;
     self->socket = -1;
     self->range = 350.0;
-    atomic_init(&self->fresh, -1);
-    atomic_init(&self->retired, -1);
+    atomic_init(&self->new_socket, -1);
+    atomic_init(&self->retired_socket, -1);
     int rc = start_spacenav(self, config, err);
     if (rc) {
         spacenav_close(self);

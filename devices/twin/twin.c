@@ -8,9 +8,9 @@
 
 double tact_twin_delayed_value(struct tact_twin_delay *d, double value)
 {
-    d->value[d->at] = value;
-    d->at = d->at == d->ticks ? 0 : d->at + 1;
-    return d->value[d->at];
+    d->value[d->ring_index] = value;
+    d->ring_index = d->ring_index == d->ticks ? 0 : d->ring_index + 1;
+    return d->value[d->ring_index];
 }
 
 double tact_twin_quantised_reading(const struct tact_twin_axis *axis)
@@ -28,45 +28,47 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
     const double t = (double)tick * self->period;
     int row = 0;
     const int columns = self->push_column_count;
-    while (row < self->push_row_count && self->push[(ptrdiff_t)row * columns] <= t) {
+    while (row < self->push_row_count && self->push_table[(ptrdiff_t)row * columns] <= t) {
         row++;
     }
-    return row ? self->push[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)] : 0.0;
+    return row ? self->push_table[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)]
+               : 0.0;
 }
 
 /* Advances an axis by one tick, in which the hand's target moves by hand_target_change. */
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
-                                  double push, double hand_target_change)
+                                  double scripted_force, double hand_target_change)
 {
     if (a->control != TACT_TWIN_MOTOR_FORCE) {
-        tact_twin_advance_servo(self, a, push, hand_target_change);
+        tact_twin_advance_servo(self, a, scripted_force, hand_target_change);
         return;
     }
     tact_twin_update_step(self, a);
-    const double h = self->period, by_mass = h * h / a->mass;
-    a->force = tact_twin_delayed_value(&a->motor_force_delay, a->requested);
-    double level = a->stiffness * a->rest + a->grip_stiffness * a->hand_target +
-                   a->grip_damping * hand_target_change / h;
-    const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
-                         by_mass * a->grip_stiffness * hand_target_change};
+    const double h = self->period, displacement_per_force = h * h / a->mass;
+    a->force = tact_twin_delayed_value(&a->motor_force_delay, a->written_output);
+    double force_without_motor = a->stiffness * a->rest + a->grip_stiffness * a->hand_target +
+                                 a->grip_damping * hand_target_change / h;
+    const double step_input[4] = {
+        a->x, a->w, displacement_per_force * (force_without_motor + a->force + scripted_force),
+        displacement_per_force * a->grip_stiffness * hand_target_change};
     a->x = a->w = 0.0;
     for (int i = 0; i < 4; i++) {
-        a->x += a->motion.position[i] * z[i];
-        a->w += a->motion.speed[i] * z[i];
+        a->x += a->motion.position[i] * step_input[i];
+        a->w += a->motion.speed[i] * step_input[i];
     }
     a->hand_target += hand_target_change;
     tact_twin_apply_friction(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
-        bool low = a->x < a->stops[0];
-        a->x = low ? a->stops[0] : a->stops[1];
-        a->w = low ? fmax(0.0, a->w) : fmin(0.0, a->w);
+        bool is_at_low_stop = a->x < a->stops[0];
+        a->x = is_at_low_stop ? a->stops[0] : a->stops[1];
+        a->w = is_at_low_stop ? fmax(0.0, a->w) : fmin(0.0, a->w);
     }
 }
 
 static double get_hand_target(const struct tact_twin_axis *axis,
                               const struct tact_device_input *hand)
 {
-    return axis->channel < 0 ? 0.0 : axis->reach * hand->channel[axis->channel];
+    return axis->hand_channel < 0 ? 0.0 : axis->hand_reach * hand->channel[axis->hand_channel];
 }
 
 /* Advances all axes from the last tick to the present one. */
@@ -74,18 +76,20 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
                                 const struct tact_device_input *hand)
 {
     const uint64_t elapsed_ticks = tick - self->tick;
-    const int ticks = elapsed_ticks < TACT_TWIN_GAP ? (int)elapsed_ticks : TACT_TWIN_GAP;
+    const int advanced_ticks = elapsed_ticks < TACT_TWIN_GAP ? (int)elapsed_ticks : TACT_TWIN_GAP;
     double hand_target_change[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
         hand_target_change[i] =
-            ticks ? (get_hand_target(&self->axis[i], hand) - self->axis[i].hand_target) / ticks
-                  : 0.0;
+            advanced_ticks ? (get_hand_target(&self->axis[i], hand) - self->axis[i].hand_target) /
+                                 advanced_ticks
+                           : 0.0;
     }
-    for (int k = 0; k < ticks; k++) {
+    for (int k = 0; k < advanced_ticks; k++) {
         const uint64_t now = self->tick + (uint64_t)k;
         for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
             if (self->effect[i] >= 0) {
-                self->level[i] = tact_twin_delayed_value(&self->effect_delays[i], self->wanted[i]);
+                self->level[i] =
+                    tact_twin_delayed_value(&self->effect_delays[i], self->written_level[i]);
             }
         }
         for (int i = 0; i < self->axes; i++) {
@@ -102,8 +106,8 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
 
 static bool is_device_unplugged_at(const struct tact_twin *self, double t)
 {
-    for (int i = 0; i < self->loss_interval_count; i++) {
-        if (t >= self->lost[2 * i] && t < self->lost[2 * i + 1]) {
+    for (int i = 0; i < self->unplugged_interval_count; i++) {
+        if (t >= self->unplugged_intervals[2 * i] && t < self->unplugged_intervals[2 * i + 1]) {
             return true;
         }
     }
@@ -130,13 +134,13 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
         }
     }
     for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {
-        self->wanted[i] = 0.0;
+        self->written_level[i] = 0.0;
     }
     for (int i = 0; i < self->buttons; i++) {
         int channel = self->button_channel[i];
-        double pressed = tact_twin_delayed_value(&self->button_delays[i],
-                                                 channel < 0 ? 0.0 : hand->channel[channel]);
-        self->last_input_readings[self->axes + i] = self->is_unplugged_now ? 0.0 : pressed;
+        double button_value = tact_twin_delayed_value(&self->button_delays[i],
+                                                      channel < 0 ? 0.0 : hand->channel[channel]);
+        self->last_input_readings[self->axes + i] = self->is_unplugged_now ? 0.0 : button_value;
     }
 }
 
@@ -148,8 +152,8 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
     if (self->hand.ops) {
         self->hand.ops->read(self->hand.self, tick, t, now_ns, &hand);
     }
-    if (!self->started) {
-        self->started = true;
+    if (!self->has_read_any_tick) {
+        self->has_read_any_tick = true;
         self->tick = tick;
         for (int i = 0; i < self->axes; i++) {
             self->axis[i].hand_target = get_hand_target(&self->axis[i], &hand);
@@ -177,10 +181,11 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
         }
         if (a->control == TACT_TWIN_SERVO_TARGET) {
             const double target = out[a->output] / a->scale;
-            a->requested = isfinite(target) ? target : a->requested;
+            a->written_output = isfinite(target) ? target : a->written_output;
         } else {
             double force = a->motor_strength * out[a->output];
-            a->requested = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
+            a->written_output =
+                isfinite(force) ? fmin(a->motor_limit, fmax(-a->motor_limit, force)) : 0.0;
         }
     }
 }
@@ -202,8 +207,8 @@ static void twin_close(void *data)
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
         free(self->effect_delays[i].value);
     }
-    free(self->push);
-    free(self->lost);
+    free(self->push_table);
+    free(self->unplugged_intervals);
     free(self);
 }
 

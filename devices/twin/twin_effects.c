@@ -104,7 +104,7 @@ void tact_twin_set_outputs(struct tact_twin *self, const double *out)
             self->effect[i] < 0 || self->is_unplugged_now ? 0.0 : out[self->effect[i]];
         const double least = i == TACT_TWIN_SPRING_CENTER ? -1.0 : 0.0;
         const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
-        self->wanted[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
+        self->written_level[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
     }
 }
 
@@ -116,11 +116,12 @@ int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a
         a->damper_level_at_update == damper_level_at_update) {
         return 0;
     }
-    const double by_mass = self->period / a->mass;
+    const double period_by_mass = self->period / a->mass;
     const double spring =
-        (a->stiffness + a->grip_stiffness + a->effect_spring * spring_level_at_update) * by_mass;
+        (a->stiffness + a->grip_stiffness + a->effect_spring * spring_level_at_update) *
+        period_by_mass;
     const double damper_stiffness =
-        (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) * by_mass;
+        (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) * period_by_mass;
     if (!(spring * self->period <= TACT_TWIN_MAX_COEFFICIENT &&
           damper_stiffness <= TACT_TWIN_MAX_COEFFICIENT)) {
         return -EINVAL;
@@ -152,12 +153,13 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
 void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *a)
 {
     const double most = a->friction + a->effect_friction * self->level[TACT_TWIN_FRICTION];
-    const double by_mass = self->period * self->period / a->mass;
+    const double displacement_per_force = self->period * self->period / a->mass;
     if (most > 0.0) {
         /* the friction is constant over the tick, and at most so large that it stops the motion at
          * its end */
-        double force = fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * by_mass)));
-        a->x += a->motion.position[2] * by_mass * force;
-        a->w += a->motion.speed[2] * by_mass * force;
+        double force =
+            fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * displacement_per_force)));
+        a->x += a->motion.position[2] * displacement_per_force * force;
+        a->w += a->motion.speed[2] * displacement_per_force * force;
     }
 }

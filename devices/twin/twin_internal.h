@@ -23,7 +23,7 @@ void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double sprin
 /** A delay by a fixed number of ticks. */
 struct tact_twin_delay {
     int ticks;
-    int at;
+    int ring_index;
     double *value; /* [ticks + 1] ring of delayed values */
 };
 
@@ -51,17 +51,18 @@ enum tact_twin_axis_control {
 struct tact_twin_axis {
     /* settings of the axis: */
     double mass, damping, friction, stiffness, rest, start;
-    double motor_strength, limit; /* strength and limit of the motor; limit may be infinite */
+    double motor_strength,
+        motor_limit; /* strength and limit of the motor; motor_limit may be infinite */
     double scale, origin,
         step; /* scale, origin and step of the reading; step 0: none, otherwise from the origin */
     /* range of the reading, mechanical stops of x; may be infinite */
     double range[2], stops[2];
-    double grip_stiffness, grip_damping, reach; /* grip, grip damping and reach of the hand */
-    int channel;                                /* channel of the hand, -1: none */
-    int output;                                 /* -1: none */
+    double grip_stiffness, grip_damping, hand_reach; /* grip, grip damping and reach of the hand */
+    int hand_channel;                                /* channel of the hand, -1: none */
+    int output;                                      /* -1: none */
     enum tact_twin_axis_control control;
-    double lag, speed_limit; /* time constant [s] and maximum speed [m/s] of the servo */
-    int force_sensor_input;  /* index of the input that measures the hand's force; -1: none */
+    double servo_lag, speed_limit; /* time constant [s] and maximum speed [m/s] of the servo */
+    int force_sensor_input;        /* index of the input that measures the hand's force; -1: none */
     double force_reading_resolution; /* resolution of the force reading [N]; 0: not rounded */
     /* strength of each effect at level 1 */
     double effect_spring, effect_damper, effect_friction, effect_vibration;
@@ -69,11 +70,11 @@ struct tact_twin_axis {
     /* coefficients of the motion, computed for these levels of spring and damper effects: */
     struct tact_twin_motion_step motion;
     double spring_level_at_update, damper_level_at_update;
-    double x, w;        /* position [m], speed times the period [m] */
-    double hand_target; /* target of the hand at the last tick [m] */
-    double requested;   /* what was written last: force [N], speed [m/s] or position [m] */
-    double force;       /* force that acts [N]; with a servo that of the hand */
-    double commanded;   /* position that a position servo moves to [m] */
+    double x, w;           /* position [m], speed times the period [m] */
+    double hand_target;    /* target of the hand at the last tick [m] */
+    double written_output; /* what was written last: force [N], speed [m/s] or position [m] */
+    double force;          /* force that acts [N]; with a servo that of the hand */
+    double servo_target_position; /* position that a position servo moves to [m] */
     struct tact_twin_delay motor_force_delay, sensor, force_sensor;
 };
 
@@ -83,18 +84,18 @@ struct tact_twin {
     struct tact_twin_axis axis[TACT_TWIN_AXES];
     int effect[TACT_TWIN_EFFECTS]; /* index of each effect's output; -1: none */
     double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
-    double wanted[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
+    double written_level[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
     struct tact_twin_delay effect_delays[TACT_TWIN_EFFECTS];
     int button_channel[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
     struct tact_twin_delay button_delays[TACT_DEVICE_CHANNELS];
     /* size of the table of pushes: time, then one force for all axes or one for each */
     int push_row_count, push_column_count;
-    double *push;
-    int loss_interval_count;
-    double *lost; /* rows [from, until] [s] in which the device is unplugged */
+    double *push_table;
+    int unplugged_interval_count;
+    double *unplugged_intervals; /* rows [from, until] [s] in which the device is unplugged */
     struct tact_device hand;
     int delay_ticks;
-    bool started;
+    bool has_read_any_tick;
     bool is_unplugged_now;
     uint64_t tick;                                    /* last tick that was read */
     double last_input_readings[TACT_DEVICE_CHANNELS]; /* readings of the input channels in the last
@@ -150,8 +151,8 @@ void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axi
 /** Puts a value into a delay and returns the delayed one. Real-time safe. */
 double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
 
-/** Ends what the motor of an axis does: no force, no speed; a servo of targets stays where it is.
- * Real-time safe. */
+/** Sets the output of an axis to no force or no speed; a servo with `control: target` stays at its
+ * position. Real-time safe. */
 void tact_twin_stop_motor(struct tact_twin_axis *axis);
 
 /** Advances an axis with a servo by a tick. pushing_force: force on the axis in addition to the

@@ -101,7 +101,7 @@ static int read_twin_axes(struct tact_twin *self, const struct tact_device_confi
                                      "more than %d axes", TACT_TWIN_AXES);
         } else {
             self->axis[self->axes].output = -1;
-            self->axis[self->axes++].channel = -1;
+            self->axis[self->axes++].hand_channel = -1;
             rc = tact_twin_add_channel(info->input, &info->input_count, name, unit, config, "axes",
                                        err);
         }
@@ -249,13 +249,13 @@ static int map_hand_channels(struct tact_twin *self, const struct tact_device_co
                                        "expected at most one name for each axis");
         }
         if (strcmp(name, "-") != 0) {
-            rc = find_hand_channel(self, config, "hand_channels", name, &self->axis[axis].channel,
-                                   err);
+            rc = find_hand_channel(self, config, "hand_channels", name,
+                                   &self->axis[axis].hand_channel, err);
         }
         axis++;
     }
     for (int i = 0; !names && i < self->axes && i < self->hand.info.input_count; i++) {
-        self->axis[i].channel = i;
+        self->axis[i].hand_channel = i;
     }
     return rc;
 }
@@ -299,11 +299,14 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
                                      "row %d: its time is not after that of the row before", i + 1);
         }
     }
-    rc = rc ? rc : tact_twin_read_table(config, "lost", 2, &lost, &self->loss_interval_count, err);
+    rc = rc ? rc
+            : tact_twin_read_table(config, "lost", 2, &lost, &self->unplugged_interval_count, err);
     rc = rc ? rc
             : copy_number_list(push_rows, self->push_row_count * self->push_column_count,
-                               &self->push, err);
-    return rc ? rc : copy_number_list(lost, 2 * self->loss_interval_count, &self->lost, err);
+                               &self->push_table, err);
+    return rc ? rc
+              : copy_number_list(lost, 2 * self->unplugged_interval_count,
+                                 &self->unplugged_intervals, err);
 }
 
 int tact_twin_load_settings(struct tact_twin *self, const struct tact_device_config *config,

@@ -11,9 +11,10 @@
 static int describe_targets(const struct tact_twin *self, const struct tact_device_config *config,
                             struct tact_device_info *info, struct tact_error *err)
 {
-    static const char *const of_motors[] = {"strength", "force_limit"};
+    static const char *const motor_setting_keys[] = {"strength", "force_limit"};
     for (int i = 0; i < 2; i++) {
-        const struct tact_device_setting *setting = tact_settings_find(config, of_motors[i]);
+        const struct tact_device_setting *setting =
+            tact_settings_find(config, motor_setting_keys[i]);
         if (setting) {
             return tact_settings_fault(config, setting, err,
                                        "this key is not for \"control: target\", whose outputs are "
@@ -34,16 +35,16 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
                           struct tact_device_info *info, struct tact_error *err)
 {
     static const char *const words[] = {"force", "rate", "position", "target"};
-    static const char *const of_servos[] = {"lag", "speed_limit", "sensed_step"};
+    static const char *const servo_setting_keys[] = {"lag", "speed_limit", "sensed_step"};
     const char *names = NULL;
     char name[256];
     int control = TACT_TWIN_MOTOR_FORCE, axis = 0;
     int rc = tact_settings_choice(config, "control", words, 4, &control, err);
     rc = rc ? rc : tact_settings_text(config, "sensed", &names, err);
     for (int i = 0; !rc && control == TACT_TWIN_MOTOR_FORCE && i < 3; i++) {
-        if (tact_settings_find(config, of_servos[i])) {
+        if (tact_settings_find(config, servo_setting_keys[i])) {
             rc = tact_settings_fault(
-                config, tact_settings_find(config, of_servos[i]), err,
+                config, tact_settings_find(config, servo_setting_keys[i]), err,
                 "this key is only for \"control: rate\", \"position\" and \"target\"");
         }
     }
@@ -73,7 +74,7 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
 
 void tact_twin_stop_motor(struct tact_twin_axis *a)
 {
-    a->requested = a->control == TACT_TWIN_SERVO_TARGET ? a->x : 0.0;
+    a->written_output = a->control == TACT_TWIN_SERVO_TARGET ? a->x : 0.0;
     for (int i = 0; a->control == TACT_TWIN_SERVO_TARGET && i <= a->motor_force_delay.ticks; i++) {
         a->motor_force_delay.value[i] = a->x;
     }
@@ -81,17 +82,17 @@ void tact_twin_stop_motor(struct tact_twin_axis *a)
 
 /* Computes the speed of the servo [m/s], within its limit; a position servo moves toward the sum of
  * the commanded speeds, or a target. Only the limited speed is added up, so that the servo stops
- * when the command is 0. */
+ * when the output is 0. */
 static double compute_servo_speed(const struct tact_twin *self, struct tact_twin_axis *a,
-                                  double command)
+                                  double delayed_output)
 {
-    double speed = fmin(a->speed_limit, fmax(-a->speed_limit, command));
+    double speed = fmin(a->speed_limit, fmax(-a->speed_limit, delayed_output));
     if (a->control == TACT_TWIN_SERVO_TARGET) {
-        speed = (fmin(a->stops[1], fmax(a->stops[0], command)) - a->x) / self->period;
+        speed = (fmin(a->stops[1], fmax(a->stops[0], delayed_output)) - a->x) / self->period;
     } else if (a->control == TACT_TWIN_SERVO_POSITION) {
-        const double next = a->commanded + self->period * speed;
-        a->commanded = fmin(a->stops[1], fmax(a->stops[0], next));
-        speed = (a->commanded - a->x) / self->period;
+        const double next = a->servo_target_position + self->period * speed;
+        a->servo_target_position = fmin(a->stops[1], fmax(a->stops[0], next));
+        speed = (a->servo_target_position - a->x) / self->period;
     }
     return fmin(a->speed_limit, fmax(-a->speed_limit, speed));
 }
@@ -99,14 +100,15 @@ static double compute_servo_speed(const struct tact_twin *self, struct tact_twin
 void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *a,
                              double pushing_force, double hand_target_change)
 {
-    const double h = self->period, before = a->w / h;
-    const double speed =
-        compute_servo_speed(self, a, tact_twin_delayed_value(&a->motor_force_delay, a->requested));
-    /* fraction of the remaining speed difference */
-    const double share = a->lag > 0.0 ? -tact_expm1(-h / a->lag) : 1.0;
-    const double after = before + share * (speed - before);
-    a->x += h * speed + a->lag * share * (before - speed);
-    a->w = h * after;
+    const double h = self->period, previous_speed = a->w / h;
+    const double speed = compute_servo_speed(
+        self, a, tact_twin_delayed_value(&a->motor_force_delay, a->written_output));
+    /* fraction of the difference to the commanded speed by which the speed changes in this tick */
+    const double speed_difference_fraction =
+        a->servo_lag > 0.0 ? -tact_expm1(-h / a->servo_lag) : 1.0;
+    const double new_speed = previous_speed + speed_difference_fraction * (speed - previous_speed);
+    a->x += h * speed + a->servo_lag * speed_difference_fraction * (previous_speed - speed);
+    a->w = h * new_speed;
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
         a->x = a->x < a->stops[0] ? a->stops[0] : a->stops[1];
         a->w = 0.0;

@@ -140,7 +140,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
 {
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->channel < 0) { /* without a hand, its grip has no stiffness */
+        if (a->hand_channel < 0) { /* without a hand, its grip has no stiffness */
             a->grip_stiffness = a->grip_damping = 0.0;
         }
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
@@ -153,7 +153,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
                 "a mass of %g is too light for its springs and dampers at a period of %g s",
                 a->mass, self->period);
         }
-        a->x = a->commanded = a->start;
+        a->x = a->servo_target_position = a->start;
     }
     return 0;
 }
@@ -181,8 +181,8 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         self->last_input_readings[i] = tact_twin_quantised_reading(a);
-        a->requested = a->control == TACT_TWIN_SERVO_TARGET ? a->start : 0.0;
-        rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, a->requested);
+        a->written_output = a->control == TACT_TWIN_SERVO_TARGET ? a->start : 0.0;
+        rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, a->written_output);
         rc = rc ? rc
                 : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input_readings[i]);
         rc = rc ? rc : allocate_delay_queue(&a->force_sensor, self->delay_ticks, 0.0);
@@ -196,7 +196,7 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
 
-#define CHECK_EACH_AXIS_SETTING(key, member, sign)                                                 \
+#define AXIS_SETTING_ENTRY(key, member, sign)                                                      \
     {                                                                                              \
         key, offsetof(struct tact_twin_axis, member), sign                                         \
     }
@@ -205,32 +205,32 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
                           struct tact_error *err)
 {
     static const struct axis_setting axis_setting[] = {
-        CHECK_EACH_AXIS_SETTING("mass", mass, POSITIVE),
-        CHECK_EACH_AXIS_SETTING("damping", damping, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("friction", friction, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("stiffness", stiffness, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("rest", rest, ANY),
-        CHECK_EACH_AXIS_SETTING("start", start, ANY),
-        CHECK_EACH_AXIS_SETTING("strength", motor_strength, ANY),
-        CHECK_EACH_AXIS_SETTING("force_limit", limit, POSITIVE),
-        CHECK_EACH_AXIS_SETTING("scale", scale, ANY),
-        CHECK_EACH_AXIS_SETTING("step", step, POSITIVE),
-        CHECK_EACH_AXIS_SETTING("hand_reach", reach, ANY),
-        CHECK_EACH_AXIS_SETTING("hand_stiffness", grip_stiffness, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("hand_damping", grip_damping, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("lag", lag, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("speed_limit", speed_limit, POSITIVE),
-        CHECK_EACH_AXIS_SETTING("sensed_step", force_reading_resolution, POSITIVE),
-        CHECK_EACH_AXIS_SETTING("effect_spring", effect_spring, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("effect_damper", effect_damper, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("effect_friction", effect_friction, NOT_NEGATIVE),
-        CHECK_EACH_AXIS_SETTING("effect_vibration", effect_vibration, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("mass", mass, POSITIVE),
+        AXIS_SETTING_ENTRY("damping", damping, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("friction", friction, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("stiffness", stiffness, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("rest", rest, ANY),
+        AXIS_SETTING_ENTRY("start", start, ANY),
+        AXIS_SETTING_ENTRY("strength", motor_strength, ANY),
+        AXIS_SETTING_ENTRY("force_limit", motor_limit, POSITIVE),
+        AXIS_SETTING_ENTRY("scale", scale, ANY),
+        AXIS_SETTING_ENTRY("step", step, POSITIVE),
+        AXIS_SETTING_ENTRY("hand_reach", hand_reach, ANY),
+        AXIS_SETTING_ENTRY("hand_stiffness", grip_stiffness, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("hand_damping", grip_damping, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("lag", servo_lag, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("speed_limit", speed_limit, POSITIVE),
+        AXIS_SETTING_ENTRY("sensed_step", force_reading_resolution, POSITIVE),
+        AXIS_SETTING_ENTRY("effect_spring", effect_spring, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("effect_damper", effect_damper, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("effect_friction", effect_friction, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("effect_vibration", effect_vibration, NOT_NEGATIVE),
     };
     int rc = 0;
     for (int i = 0; i < self->axes; i++) {
-        self->axis[i].motor_strength = self->axis[i].scale = self->axis[i].reach = 1.0;
+        self->axis[i].motor_strength = self->axis[i].scale = self->axis[i].hand_reach = 1.0;
         tact_twin_default_effects(self, &self->axis[i]);
-        self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
+        self->axis[i].motor_limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
         self->axis[i].speed_limit = INFINITY;
         /* the mass of an axis with a servo has no effect */
         self->axis[i].mass = self->axis[i].control == TACT_TWIN_MOTOR_FORCE ? 0.0 : 1.0;

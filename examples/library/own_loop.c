@@ -58,8 +58,8 @@ static int run_session_in_own_loop(const char *path, double seconds, const char 
     if (!rc) {
         /* The program makes its own thread a real-time thread. Where the system refuses, ticks may
          * be late. */
-        const struct tact_realtime_options realtime = tact_realtime_default();
-        tact_realtime_enter(&realtime, NULL);
+        const struct tact_realtime_options realtime_options = tact_realtime_default();
+        tact_realtime_enter(&realtime_options, NULL);
         rc = run_own_loop(session, (long)(seconds * 1e9 / PERIOD_NS + 0.5));
         tact_realtime_leave();
         const int ended = tact_session_end(session, &report);

@@ -20,7 +20,7 @@ int main(void)
     struct tact_contact_law law = {
         .friction = mu, .overlap = 1e-5, .dissipation = 0.01}; /* [1], [m], [s] */
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half, half, half}};
-    struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape floor_shape = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose here = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}};
     struct tact_body body = {.pose = here, .twist = {speed}};
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
@@ -35,9 +35,9 @@ int main(void)
     REQUIRE_SUCCESS(tact_world_create(&options, &world));
     const int index = tact_world_add_body(world, &body);
     REQUIRE_SUCCESS(index);
-    const struct tact_owner ground = {.kind = TACT_OWNER_FIXED};
+    const struct tact_owner ground_owner = {.kind = TACT_OWNER_FIXED};
     const struct tact_owner sliding_body_owner = {.kind = TACT_OWNER_BODY, .index = index};
-    REQUIRE_SUCCESS(tact_world_add_shape(world, ground, &floor, &here, 0));
+    REQUIRE_SUCCESS(tact_world_add_shape(world, ground_owner, &floor_shape, &here, 0));
     REQUIRE_SUCCESS(tact_world_add_shape(world, sliding_body_owner, &box, &here, 1));
     REQUIRE_SUCCESS(tact_world_set_law(world, 0, 1, &law));
     REQUIRE_SUCCESS(tact_world_finish(world));

@@ -32,8 +32,8 @@ void server_update_requested_ticks(struct server *s)
             frames |= !c->ticks_between_frames;
         }
     }
-    atomic_store_explicit(&s->wants_ticks, ticks_between_frames, memory_order_relaxed);
-    atomic_store_explicit(&s->wants_frames, frames, memory_order_relaxed);
+    atomic_store_explicit(&s->wanted_tick_interval, ticks_between_frames, memory_order_relaxed);
+    atomic_store_explicit(&s->are_frame_ticks_wanted, frames, memory_order_relaxed);
 }
 
 static int parse_subscription_id(const json_t *item, const char *key, uint32_t *out)
@@ -44,7 +44,7 @@ static int parse_subscription_id(const json_t *item, const char *key, uint32_t *
     return json_is_integer(value) && number >= 0 && number <= UINT32_MAX ? 0 : -EINVAL;
 }
 
-/* The topic of a subscription, or -1. */
+/* Index of the topic of a subscription, or -1. */
 static long find_subscription(const struct foxglove_client *c, uint32_t id)
 {
     for (long i = 0; i < MAX_FOXGLOVE_TOPICS; i++) {
@@ -278,36 +278,36 @@ static void add_frame_for_clients(struct server *s, const struct tact_record *re
         s->has_plotted_values = 1;
     }
     if (s->are_topics_subscribed && frames_encode_and_add(&s->frames, s->options.topics, record)) {
-        atomic_fetch_add(&s->queue.lost, 1);
+        atomic_fetch_add(&s->queue.lost_record_count, 1);
     }
 }
 
-/* Turns the records that were published since the last update into frames, in their order: that of
- * the slot comes after those that were in the queue before it, and is old where later ones were
- * taken already. */
+/* Makes frames of the records that were published since the last update, in their order: the record
+ * in the slot comes after those that were in the queue before it, and is outdated where later ones
+ * were read already. */
 static int read_records(struct server *s, const struct slot *slot)
 {
     uint64_t before = s->frames.next;
     const struct tact_record *record;
-    int due =
+    int is_slot_record_due =
         slot && slot->record_bytes && s->queue.popped_record_count <= slot->records_queued_before;
     while ((record = record_queue_pop(&s->queue)) != NULL) {
-        if (due && s->queue.popped_record_count > slot->records_queued_before) {
+        if (is_slot_record_due && s->queue.popped_record_count > slot->records_queued_before) {
             add_frame_for_clients(s, server_slot_record(s, slot));
-            due = 0;
+            is_slot_record_due = 0;
         }
         add_frame_for_clients(s, record);
     }
-    if (due) {
+    if (is_slot_record_due) {
         add_frame_for_clients(s, server_slot_record(s, slot));
     }
     return s->frames.next > before;
 }
 
-void update_foxglove_clients(struct server *s, int has_fresh_sample_slot)
+void update_foxglove_clients(struct server *s, int has_new_sample_slot)
 {
-    int fresh = read_records(s, has_fresh_sample_slot ? s->newest : NULL);
-    uint64_t lost = atomic_load(&s->queue.lost) - s->reported_queue_losses;
+    int fresh = read_records(s, has_new_sample_slot ? s->newest : NULL);
+    uint64_t lost = atomic_load(&s->queue.lost_record_count) - s->reported_queue_losses;
     s->reported_queue_losses += lost;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         struct foxglove_client *c = s->foxglove_clients[i];
@@ -315,10 +315,10 @@ void update_foxglove_clients(struct server *s, int has_fresh_sample_slot)
             continue;
         }
         if (c->ticks_between_frames) {
-            c->lost += lost;
+            c->lost_frame_count += lost;
         } else if (fresh) {
-            /* the newer frame replaces the one that waits */
-            c->lost += c->was_frame_due_earlier > 0;
+            /* a newer frame replaces the one that waits to be sent */
+            c->lost_frame_count += c->was_frame_due_earlier > 0;
             c->was_frame_due_earlier = 1;
         }
         if (fresh) {

@@ -117,8 +117,9 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
     if (!c->ticks_between_frames) {
         c->next = f->next - 1;
     } else if (c->next < f->first) {
-        if (c->sent && newest > c->tick) { /* count the multiples that it missed */
-            c->lost += (newest - 1) / c->ticks_between_frames - c->tick / c->ticks_between_frames;
+        if (c->sent && newest > c->tick) { /* counts the frames that the client missed */
+            c->lost_frame_count +=
+                (newest - 1) / c->ticks_between_frames - c->tick / c->ticks_between_frames;
         }
         c->next = f->next - 1;
     }
@@ -152,7 +153,7 @@ static int write_time_message(struct server *s, struct foxglove_client *c, uint6
 static int write_ping_message(struct server *s, struct foxglove_client *c)
 {
     c->sent_ping_count++;
-    c->group = 0;
+    c->frames_since_ping = 0;
     return server_write(s, c->wsi, &c->sent_ping_count, sizeof c->sent_ping_count, NULL, 0,
                         LWS_WRITE_PING);
 }
@@ -163,7 +164,7 @@ static int write_next_message_of_frame(struct server *s, struct foxglove_client 
 {
     const struct frame *frame = frames_find_by_number(&s->frames, c->frame);
     if (c->frame < s->frames.first) {
-        c->lost += 1; /* counts the frame whose rest is dropped */
+        c->lost_frame_count += 1; /* counts the frame whose rest is dropped */
         c->is_sending_frame = 0;
         return 1;
     }
@@ -184,17 +185,17 @@ static int write_next_message_of_frame(struct server *s, struct foxglove_client 
         }
     }
     c->is_sending_frame = 0;
-    c->group++;
+    c->frames_since_ping++;
     return 1;
 }
 
 static int report_lost_frames(struct server *s, struct foxglove_client *c)
 {
-    c->reported = c->lost;
+    c->reported_loss_count = c->lost_frame_count;
     c->last_report_time_ns = tact_clock_now();
     foxglove_set_status(c, FOXGLOVE_WARNING,
                         "%llu frames so far were not sent: this client was too slow for them",
-                        (unsigned long long)c->lost);
+                        (unsigned long long)c->lost_frame_count);
     return write_status_message(s, c);
 }
 
@@ -217,14 +218,14 @@ static int write_next_message(struct server *s, struct foxglove_client *c)
         if (rc < 1) {
             return rc;
         }
-        if (c->group >= MAX_FRAMES_BETWEEN_PINGS) {
+        if (c->frames_since_ping >= MAX_FRAMES_BETWEEN_PINGS) {
             return write_ping_message(s, c);
         }
         if (c->sent_ping_count - c->last_answered_ping >= MAX_SERVER_FRAMES_UNDER_WAY ||
             !find_next_frame_of_client(s, c)) {
-            return c->group ? write_ping_message(s, c) : 1;
+            return c->frames_since_ping ? write_ping_message(s, c) : 1;
         }
-        if (c->lost > c->reported &&
+        if (c->lost_frame_count > c->reported_loss_count &&
             tact_clock_now() > c->last_report_time_ns + LOSS_REPORT_INTERVAL_NS) {
             return report_lost_frames(s, c); /* the client reads: reports what it missed */
         }

@@ -89,7 +89,7 @@ int frames_encode_and_add(struct frames *f, struct tact_topics *topics,
         frame->messages[i].data = at;
     }
     frame->tick = record->tick;
-    frame->time_ns = messages[0].time_ns; /* /tact/tick is in every record */
+    frame->time_ns = messages[0].time_ns; /* the first message, /tact/tick, is in every record */
     frame->count = count;
     frame->size = bytes;
     f->size += bytes;

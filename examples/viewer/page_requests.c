@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-void page_requests_open(struct page_requests *w, int playing)
+void page_requests_open(struct page_requests *w, int is_playing)
 {
     memset(w, 0, sizeof *w);
     pthread_mutex_init(&w->lock, NULL);
-    w->playing = playing;
+    w->is_playing = is_playing;
     w->speed = 1.0;
     w->requested_tick = -1.0;
-    w->changed = 1;
+    w->is_frame_due = 1;
 }
 
 void page_requests_close(struct page_requests *w)
@@ -26,14 +26,14 @@ void page_requests_merge(void *user, enum server_request what, double value)
 {
     struct page_requests *w = user;
     pthread_mutex_lock(&w->lock);
-    w->changed = 1;
+    w->is_frame_due = 1;
     switch (what) {
     case SERVER_PLAY:
     case SERVER_PAUSE:
-        w->playing = what == SERVER_PLAY;
+        w->is_playing = what == SERVER_PLAY;
         break;
     case SERVER_STEP:
-        w->playing = 0;
+        w->is_playing = 0;
         w->step += value >= -1e6 && value <= 1e6 ? (int64_t)value : 0;
         break;
     case SERVER_SEEK:
@@ -57,10 +57,10 @@ void page_requests_merge(void *user, enum server_request what, double value)
 struct page_request page_requests_take_all(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
-    struct page_request out = {w->playing, w->changed, w->is_marker_requested,
-                               w->stop,    w->speed,   w->requested_tick,
+    struct page_request out = {w->is_playing, w->is_frame_due, w->is_marker_requested,
+                               w->stop,       w->speed,        w->requested_tick,
                                w->step};
-    w->changed = w->is_marker_requested = 0;
+    w->is_frame_due = w->is_marker_requested = 0;
     w->requested_tick = -1.0;
     w->step = 0;
     pthread_mutex_unlock(&w->lock);
@@ -70,6 +70,6 @@ struct page_request page_requests_take_all(struct page_requests *w)
 void page_requests_pause(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
-    w->playing = 0;
+    w->is_playing = 0;
     pthread_mutex_unlock(&w->lock);
 }

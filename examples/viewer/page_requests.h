@@ -13,28 +13,29 @@
 
 struct page_requests {
     pthread_mutex_t lock;
-    int playing;
+    int is_playing;
     double speed;          /* factor of real time */
-    int64_t step;          /* number of ticks to go forward; negative: back */
+    int64_t step;          /* number of ticks by which the page steps forward; negative: back */
     double requested_tick; /* tick, or -1 */
-    int changed;           /* 1: a frame is due although playback is paused */
+    int is_frame_due;      /* 1: a frame is due although playback is paused */
     int is_marker_requested, stop;
 };
 
 /* Requests of the pages since the last call. */
 struct page_request {
-    int playing, changed, is_marker_requested, stop;
+    int is_playing, is_frame_due, is_marker_requested, stop;
     double speed, requested_tick;
     int64_t step;
 };
 
-void page_requests_open(struct page_requests *w, int playing);
+void page_requests_open(struct page_requests *w, int is_playing);
 void page_requests_close(struct page_requests *w);
 
 /* Whether a factor of real time is accepted as a speed; others are ignored. */
 int page_requests_is_speed(double factor);
 
-/* The server's ask(). user: a struct page_requests. */
+/* Stores a request of a page: the member `ask` of struct server_options. user: a struct
+ * page_requests. */
 void page_requests_merge(void *user, enum server_request what, double value);
 
 struct page_request page_requests_take_all(struct page_requests *w);

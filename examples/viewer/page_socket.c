@@ -9,14 +9,15 @@
 
 struct page_client {
     struct lws *wsi;
-    size_t written; /* messages written so far: 0: hello is next, then the meshes, then frames */
-    uint32_t sent;  /* number of the last frame that was written */
+    size_t written_message_count;   /* messages written so far: 0: hello is next, then the meshes,
+                                       then frames */
+    uint32_t sent;                  /* number of the last frame that was written to the page */
     int unacknowledged_frame_count; /* frames that it has not acknowledged: its socket alone would
                                      * buffer 3 s of them
                                      */
     int fault;                      /* 1: sent */
-    double speed;                   /* the last one that it requested or was sent */
-    size_t value_count;             /* values of records that it plots, and their offsets */
+    double speed;                   /* speed that the page requested or was sent last */
+    size_t value_count; /* number of values of a record that the page plots, and their offsets */
     uint32_t value_offsets[MAX_PAGE_VALUES];
     struct request request;
 };
@@ -37,7 +38,7 @@ static int write_fault_message(struct server *s, struct page_client *c, const ch
     return write_text_message(s, c, json_pack("{s:s, s:s}", "op", "fault", "text", text));
 }
 
-/* The speed that another page requested, or this one before it was loaded again. */
+/* Writes the speed that another page requested, or this page before it was loaded again. */
 static int write_speed_message(struct server *s, struct page_client *c)
 {
     c->speed = s->speed;
@@ -54,10 +55,10 @@ static int write_frame_message(struct server *s, struct page_client *c)
     }
     c->sent = sample->number;
     c->unacknowledged_frame_count++;
-    unsigned char values[sizeof(struct wire_values) + 8 * MAX_PAGE_VALUES];
+    unsigned char values[sizeof(struct wire_record_values) + 8 * MAX_PAGE_VALUES];
     size_t bytes = c->value_count && s->has_plotted_values
-                       ? wire_write_values(s->plotted_values_tick, s->values, c->value_offsets,
-                                           c->value_count, values)
+                       ? wire_write_record_values(s->plotted_values_tick, s->values,
+                                                  c->value_offsets, c->value_count, values)
                        : 0;
     return server_write(s, c->wsi, s->frame, s->frame_bytes, values, bytes, LWS_WRITE_BINARY);
 }
@@ -68,11 +69,11 @@ static int write_to_page(struct server *s, struct page_client *c)
     const struct server_options *o = &s->options;
     const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
     int rc = 0;
-    if (c->written == 0) {
+    if (c->written_message_count == 0) {
         rc = server_write(s, c->wsi, NULL, 0, o->hello, strlen(o->hello), LWS_WRITE_TEXT);
-        c->written++;
-    } else if (c->written <= o->mesh_count) {
-        size_t mesh = c->written++ - 1;
+        c->written_message_count++;
+    } else if (c->written_message_count <= o->mesh_count) {
+        size_t mesh = c->written_message_count++ - 1;
         rc = o->meshes[mesh] ? server_write(s, c->wsi, NULL, 0, o->meshes[mesh],
                                             o->mesh_sizes[mesh], LWS_WRITE_BINARY)
                              : 0;
@@ -109,8 +110,8 @@ int page_clients_want_values(const struct server *s)
     return any;
 }
 
-/* Sets which values of records follow its frames. A list with one that records do not have is
- * ignored. */
+/* Sets which values of records follow the frames of a page. A list with a value that records do not
+ * have is ignored. */
 static void choose_values(struct server *s, struct page_client *c, const json_t *list)
 {
     size_t count = json_array_size(list);
@@ -133,7 +134,7 @@ static void choose_values(struct server *s, struct page_client *c, const json_t 
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
 }
 
-/* Keeps a speed that is requested, for the other pages and those that come. */
+/* Stores a requested speed, for the other pages and pages that connect later. */
 static void note_requested_speed(struct server *s, struct page_client *c, double speed)
 {
     if (page_requests_is_speed(speed)) {

@@ -18,14 +18,14 @@ static int make_record_buffers(struct playback *p, struct tact_error *err)
     size_t bytes = tact_layout_bytes(tact_log_layout(p->log));
     p->before = malloc(bytes);
     p->now = malloc(bytes);
-    p->devices = calloc((size_t)p->view.device_count + 1, sizeof *p->devices);
+    p->devices = calloc((size_t)p->scene_log.device_count + 1, sizeof *p->devices);
     p->map = calloc(1, sizeof *p->map);
     return p->before && p->now && p->devices && p->map ? 0 : -ENOMEM;
 }
 
 static int make_viewer_messages(struct playback *p)
 {
-    struct tact_world *world = tact_session_world(p->view.session);
+    struct tact_world *world = tact_session_world(p->scene_log.session);
     const struct tact_log_state *state = tact_log_state(p->log);
     p->shapes = (size_t)tact_world_shape_count(world);
     const struct wire_hello hello = {.kind = "log",
@@ -33,7 +33,7 @@ static int make_viewer_messages(struct playback *p)
                                      .layout = tact_log_layout(p->log),
                                      .first = state->first_tick,
                                      .last = state->last_tick};
-    p->hello = wire_make_hello_message(p->view.scene, world, &hello);
+    p->hello = wire_make_hello_message(p->scene_log.scene, world, &hello);
     return p->hello ? wire_make_mesh_messages(world, &p->meshes, &p->mesh_sizes) : -ENOMEM;
 }
 
@@ -42,7 +42,7 @@ int playback_open(struct playback *p, struct tact_log *log, struct tact_error *e
     struct tact_messages messages = {NULL, NULL};
     memset(p, 0, sizeof *p);
     p->log = log;
-    int rc = tact_scene_log_open(log, messages, &p->view, err);
+    int rc = tact_scene_log_open(log, messages, &p->scene_log, err);
     rc = rc ? rc : make_record_buffers(p, err);
     rc = rc ? rc : make_viewer_messages(p);
     return rc && !err->text[0]
@@ -58,7 +58,7 @@ void playback_close(struct playback *p)
     free(p->map);
     free(p->before);
     free(p->now);
-    tact_scene_log_close(&p->view);
+    tact_scene_log_close(&p->scene_log);
 }
 
 static int read_record_at(struct playback *p, uint64_t index)
@@ -81,13 +81,14 @@ static int read_record_at(struct playback *p, uint64_t index)
 static void run_tick_of_record(struct playback *p)
 {
     const double *v = p->now->values;
-    tact_session_request_pressure(p->view.session, p->map);
-    tact_scene_log_step(&p->view, p->before, p->now);
-    wire_accumulate_tick(&p->tick_statistics, tact_session_world(p->view.session),
-                         p->view.scene->period, v[p->view.timing], v[p->view.timing + 1]);
+    tact_session_request_pressure(p->scene_log.session, p->map);
+    tact_scene_log_step(&p->scene_log, p->before, p->now);
+    wire_accumulate_tick(&p->tick_statistics, tact_session_world(p->scene_log.session),
+                         p->scene_log.scene->period, v[p->scene_log.timing],
+                         v[p->scene_log.timing + 1]);
 }
 
-/* Reads a record and, with `recompute`, runs its tick again. */
+/* Reads the next record of the log and, with `recompute`, runs its tick again. */
 static int step_to_record(struct playback *p, uint64_t index, int recompute)
 {
     int rc = p->index == index ? 0 : read_record_at(p, index);
@@ -97,8 +98,8 @@ static int step_to_record(struct playback *p, uint64_t index, int recompute)
     if (recompute) {
         run_tick_of_record(p);
     }
-    if (p->each) {
-        p->each(p->user, p->now);
+    if (p->on_record) {
+        p->on_record(p->user, p->now);
     }
     return 0;
 }
@@ -120,11 +121,11 @@ int playback_find_record(struct playback *p, uint64_t tick, uint64_t *index)
     return rc || !p->index ? rc : tact_log_seek(p->log, p->index + 1);
 }
 
-uint32_t playback_age_of_moments(const struct tact_scene_log *view, const double *values)
+uint32_t playback_age_of_moments(const struct tact_scene_log *scene_log, const double *values)
 {
     double oldest = 0.0;
-    for (int i = 0; i < view->pair_count; i++) {
-        const double *status = values + view->pairs[i].status;
+    for (int i = 0; i < scene_log->pair_count; i++) {
+        const double *status = values + scene_log->pairs[i].status;
         oldest = status[0] > 0.0 && status[1] > oldest ? status[1] : oldest;
     }
     return oldest < UINT32_MAX ? (uint32_t)oldest : UINT32_MAX;
@@ -133,23 +134,24 @@ uint32_t playback_age_of_moments(const struct tact_scene_log *view, const double
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out)
 {
     const double *v = p->now->values;
-    const struct tact_scene_log *view = &p->view;
+    const struct tact_scene_log *scene_log = &p->scene_log;
     int ended = p->index + 1 == tact_log_state(p->log)->ticks;
-    for (int i = 0; i < view->device_count; i++) {
-        p->devices[i] = (int)v[view->device_inputs[i]];
+    for (int i = 0; i < scene_log->device_count; i++) {
+        p->devices[i] = (int)v[scene_log->device_inputs[i]];
     }
     const struct wire_state state = {
         .tick = p->now->tick,
-        .time = (double)p->now->tick * view->scene->period,
-        .flags = flags | (ended ? WIRE_ENDED : 0) | (v[view->solver + 4] > 0.0 ? WIRE_DEADMAN : 0),
-        .safety = (int)v[view->safety],
-        .residual = v[view->solver + 2],
-        .iterations = (int)v[view->solver + 1],
-        .missed = (uint64_t)v[view->timing + 2],
-        .age = playback_age_of_moments(view, v),
-        .devices = view->device_count,
+        .time = (double)p->now->tick * scene_log->scene->period,
+        .flags =
+            flags | (ended ? WIRE_ENDED : 0) | (v[scene_log->solver + 4] > 0.0 ? WIRE_DEADMAN : 0),
+        .safety = (int)v[scene_log->safety],
+        .residual = v[scene_log->solver + 2],
+        .iterations = (int)v[scene_log->solver + 1],
+        .missed = (uint64_t)v[scene_log->timing + 2],
+        .age = playback_age_of_moments(scene_log, v),
+        .devices = scene_log->device_count,
         .device = p->devices,
     };
-    wire_accumulate_and_sample_tick(&p->tick_statistics, tact_session_world(view->session),
-                                    view->scene->period, &state, p->map, out);
+    wire_accumulate_and_sample_tick(&p->tick_statistics, tact_session_world(scene_log->session),
+                                    scene_log->scene->period, &state, p->map, out);
 }

@@ -11,16 +11,16 @@
 
 struct playback {
     struct tact_log *log;
-    struct tact_scene_log view;
+    struct tact_scene_log scene_log;
     struct wire_tick_statistics tick_statistics;
     uint64_t index;                   /* index of the record in `now`; 0: none was read */
     struct tact_record *before, *now; /* records of two successive ticks */
     int *devices;
     struct tact_pressure *map; /* pressures of the last tick that ran */
     /* called with each record that is read; or NULL */
-    void (*each)(void *user, const struct tact_record *record);
+    void (*on_record)(void *user, const struct tact_record *record);
     void *user;
-    char *hello;   /* of wire_make_hello_message() */
+    char *hello;   /* message of wire_make_hello_message() */
     size_t shapes; /* number of shapes, and their meshes; NULL where a shape needs none */
     void **meshes;
     size_t *mesh_sizes;
@@ -45,6 +45,6 @@ int playback_find_record(struct playback *p, uint64_t tick, uint64_t *index);
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out);
 
 /* Age of the oldest moments that a record's tick used [ticks], 0: all were computed on the host. */
-uint32_t playback_age_of_moments(const struct tact_scene_log *view, const double *values);
+uint32_t playback_age_of_moments(const struct tact_scene_log *scene_log, const double *values);
 
 #endif

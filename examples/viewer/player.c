@@ -42,7 +42,7 @@ static void send_logged_record(struct player *p, const struct tact_record *recor
     server_copy_record(p->server, record, bytes, sample);
 }
 
-static void on_tick(void *user, const struct tact_record *record)
+static void send_record_of_tick(void *user, const struct tact_record *record)
 {
     send_logged_record(user, record, 0);
 }
@@ -56,9 +56,9 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
         .mesh_count = play->shapes,
         .meshes = play->meshes,
         .mesh_sizes = play->mesh_sizes,
-        .world = tact_session_world(play->view.session),
-        .device_count = (size_t)play->view.device_count,
-        .name = play->view.scene->name ? play->view.scene->name : "log",
+        .world = tact_session_world(play->scene_log.session),
+        .device_count = (size_t)play->scene_log.device_count,
+        .name = play->scene_log.scene->name ? play->scene_log.scene->name : "log",
         .topics = p->topics,
         .layout = tact_log_layout(play->log),
         .allowed_origin = options->allowed_origin,
@@ -70,7 +70,7 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
     int rc = server_open(&o, &p->server, err);
     if (!rc) {
         show_logged_fault(p);
-        p->playback.each = on_tick;
+        p->playback.on_record = send_record_of_tick;
         p->playback.user = p;
     }
     return rc;
@@ -89,7 +89,7 @@ static int seek_tick(struct player *p, double tick, double *position)
 
 /* Changes the position [records] as the pages requested. Returns 1 where a frame is due, or a
  * negative errno. */
-static int apply_page_requests(struct player *p, double *position, int *playing)
+static int apply_page_requests(struct player *p, double *position, int *is_playing)
 {
     int rc = 0;
     struct page_request w = page_requests_take_all(&p->page_requests);
@@ -99,30 +99,30 @@ static int apply_page_requests(struct player *p, double *position, int *playing)
         rc = seek_tick(p, w.requested_tick, position);
     } else if (w.step) {
         *position = floor(*position) + (double)w.step;
-    } else if (w.playing) {
-        *position += w.speed * PAGE_REQUESTS_FRAME_NS * 1e-9 / p->playback.view.scene->period;
+    } else if (w.is_playing) {
+        *position += w.speed * PAGE_REQUESTS_FRAME_NS * 1e-9 / p->playback.scene_log.scene->period;
     }
     *position = fmin(fmax(*position, 1.0), last);
-    *playing = w.playing && *position < last;
-    if (w.playing && !*playing) {
+    *is_playing = w.is_playing && *position < last;
+    if (w.is_playing && !*is_playing) {
         page_requests_pause(&p->page_requests);
     }
-    return rc ? rc : w.playing || w.changed;
+    return rc ? rc : w.is_playing || w.is_frame_due;
 }
 
 static int serve_player_requests(struct player *p, const struct tact_stop *stop, double start_tick)
 {
     int64_t next = tact_clock_now();
     double position;
-    int playing, rc = seek_tick(p, start_tick, &position);
+    int is_playing, rc = seek_tick(p, start_tick, &position);
     while (!rc && !tact_stop_requested(stop)) {
-        const int due = apply_page_requests(p, &position, &playing);
+        const int due = apply_page_requests(p, &position, &is_playing);
         rc = due < 0 ? due : 0;
         if (due > 0) {
             rc = playback_go_to_tick(&p->playback, (uint64_t)position, TICK_TIME_PER_FRAME_NS);
             if (!rc) {
                 send_logged_record(p, p->playback.now, 1);
-                playback_fill_sample(&p->playback, playing ? 0 : WIRE_PAUSED,
+                playback_fill_sample(&p->playback, is_playing ? 0 : WIRE_PAUSED,
                                      server_sample_to_fill(p->server));
                 server_publish(p->server);
             }
@@ -134,13 +134,13 @@ static int serve_player_requests(struct player *p, const struct tact_stop *stop,
     return rc;
 }
 
-void player_announce(FILE *to, const char *address, int opens_browser)
+void player_announce(FILE *to, const char *address, int must_open_browser)
 {
     char *argv[] = {"xdg-open", (char *)address, NULL};
     pid_t pid;
     fprintf(to, "%s\n", address);
     fflush(to);
-    if (opens_browser && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
+    if (must_open_browser && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
         /* a failure to open a browser is ignored, as the address is printed */
         posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
     }
@@ -153,12 +153,12 @@ int player_run(const struct player_options *options, struct tact_error *err)
     struct tact_log *log = NULL;
     int rc = tact_log_open(options->path, &log, err);
     rc = rc ? rc : playback_open(&p.playback, log, err);
-    rc = rc ? rc : tact_session_topics(p.playback.view.session, &p.topics, err);
+    rc = rc ? rc : tact_session_topics(p.playback.scene_log.session, &p.topics, err);
     rc = rc ? rc : open_viewer_server(&p, options, err);
     if (!rc) {
-        player_announce(stdout, server_address(p.server), options->opens_browser);
+        player_announce(stdout, server_address(p.server), options->must_open_browser);
         rc = serve_player_requests(&p, options->stop,
-                                   round(options->time / p.playback.view.scene->period));
+                                   round(options->time / p.playback.scene_log.scene->period));
         if (rc) {
             tact_error_set(err, rc, "%s cannot be read further: %s", options->path, strerror(-rc));
         }

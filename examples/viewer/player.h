@@ -13,13 +13,13 @@ struct player_options {
     int starts_paused;          /* 1: it starts paused */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
-    int opens_browser; /* 1: open a browser if there is a display */
+    int must_open_browser; /* 1: open a browser if there is a display */
 };
 
 /* Serves the pages until a stop is requested. 0, or a negative errno with *err filled. */
 int player_run(const struct player_options *options, struct tact_error *err);
 
 /* Prints the address of the pages. Opens a browser there if requested and possible. */
-void player_announce(FILE *to, const char *address, int opens_browser);
+void player_announce(FILE *to, const char *address, int must_open_browser);
 
 #endif

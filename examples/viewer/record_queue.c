@@ -38,22 +38,23 @@ struct tact_record *record_queue_next_slot(struct record_queue *queue)
 void record_queue_push(struct record_queue *queue, size_t bytes)
 {
     struct tact_ring *ring = queue->parts;
-    const size_t each = sizeof((struct part *)0)->data;
+    const size_t part_data_bytes = sizeof((struct part *)0)->data;
     const unsigned char *at = (const unsigned char *)queue->record_being_filled;
-    if ((bytes + each - 1) / each > tact_ring_capacity(ring) - tact_ring_occupancy(ring)) {
-        atomic_fetch_add_explicit(&queue->lost, 1, memory_order_relaxed);
+    if ((bytes + part_data_bytes - 1) / part_data_bytes >
+        tact_ring_capacity(ring) - tact_ring_occupancy(ring)) {
+        atomic_fetch_add_explicit(&queue->lost_record_count, 1, memory_order_relaxed);
         return;
     }
     while (bytes > 0) {
         struct part *part = tact_ring_reserve(ring);
-        size_t size = bytes < each ? bytes : each;
+        size_t size = bytes < part_data_bytes ? bytes : part_data_bytes;
         part->left = bytes;
         memcpy(part->data, at, size);
         tact_ring_commit(ring);
         bytes -= size;
         at += size;
     }
-    queue->added++;
+    queue->added_record_count++;
 }
 
 const struct tact_record *record_queue_pop(struct record_queue *queue)

@@ -12,15 +12,15 @@
 #include "rt/ring.h"
 #include "wire.h"
 
-/* What one thread writes is not in a cache line that the other one uses. */
+/* Members that one thread writes are in no cache line that the other thread uses. */
 struct record_queue {
     /* members used by both threads, and not written after opening */
     struct tact_ring *parts;
     struct tact_record *record_being_filled; /* record that the writer fills */
     struct tact_record *last_taken_record;   /* record that the reader received last */
     /* writer */
-    _Alignas(WIRE_CACHE_LINE_BYTES) uint64_t added; /* number of records added */
-    atomic_ullong lost; /* number of records dropped because the ring was full */
+    _Alignas(WIRE_CACHE_LINE_BYTES) uint64_t added_record_count; /* number of records added */
+    atomic_ullong lost_record_count; /* number of records dropped because the ring was full */
     /* reader */
     _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_popped_record_bytes;
     uint64_t popped_record_count; /* number of records taken */

@@ -12,28 +12,28 @@
 
 #define REPLAY_TIME_PER_FRAME_NS 12000000 /* part of a frame's time in which ticks are replayed */
 
-static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
+static int open_viewer_pages(struct replayed *r, struct tact_scene_log *scene_log,
                              const struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
     const struct wire_hello hello = {.kind = "log",
                                      .source = tact_log_fact(log, "moments"),
-                                     .layout = tact_session_layout(view->session),
+                                     .layout = tact_session_layout(scene_log->session),
                                      .first = state->first_tick,
                                      .last = state->last_tick};
-    struct tact_world *world = tact_session_world(view->session);
+    struct tact_world *world = tact_session_world(scene_log->session);
     page_requests_open(&r->page_requests, 1);
-    r->view = view;
+    r->scene_log = scene_log;
     r->shapes = (size_t)tact_world_shape_count(world);
-    r->devices = calloc((size_t)view->device_count + 1, sizeof *r->devices);
+    r->devices = calloc((size_t)scene_log->device_count + 1, sizeof *r->devices);
     r->map = calloc(1, sizeof *r->map);
-    r->hello = wire_make_hello_message(view->scene, world, &hello);
+    r->hello = wire_make_hello_message(scene_log->scene, world, &hello);
     int rc = r->devices && r->map && r->hello
                  ? wire_make_mesh_messages(world, &r->meshes, &r->mesh_sizes)
                  : -ENOMEM;
     rc = rc ? tact_error_set(&r->err, rc, "no memory for the viewer") : 0;
-    rc = rc ? rc : tact_session_topics(view->session, &r->topics, &r->err);
-    r->record_bytes = tact_layout_bytes(tact_session_layout(view->session));
+    rc = rc ? rc : tact_session_topics(scene_log->session, &r->topics, &r->err);
+    r->record_bytes = tact_layout_bytes(tact_session_layout(scene_log->session));
     r->record = rc ? NULL : calloc(1, r->record_bytes);
     rc = rc || r->record ? rc : tact_error_set(&r->err, -ENOMEM, "no memory for the viewer");
     const struct server_options o = {
@@ -42,10 +42,10 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
         .meshes = r->meshes,
         .mesh_sizes = r->mesh_sizes,
         .world = world,
-        .device_count = (size_t)view->device_count,
-        .name = view->scene->name ? view->scene->name : "log",
+        .device_count = (size_t)scene_log->device_count,
+        .name = scene_log->scene->name ? scene_log->scene->name : "log",
         .topics = r->topics,
-        .layout = tact_session_layout(view->session),
+        .layout = tact_session_layout(scene_log->session),
         .allowed_origin = r->allowed_origin,
         .port = r->port,
         .excluded_cpu = -1,
@@ -54,7 +54,7 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
     };
     rc = rc ? rc : server_open(&o, &r->server, &r->err);
     if (!rc) {
-        player_announce(stderr, server_address(r->server), r->opens_browser);
+        player_announce(stderr, server_address(r->server), r->must_open_browser);
     }
     return rc;
 }
@@ -62,40 +62,40 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
 void replay_view_add_tick(struct replayed *r, const struct tact_record *logged,
                           const struct tact_record *record)
 {
-    const struct tact_scene_log *view = r->view;
-    const double *v = record->values, *timing = logged->values + view->timing;
-    for (int i = 0; i < view->device_count; i++) {
-        r->devices[i] = (int)v[view->device_inputs[i]];
+    const struct tact_scene_log *scene_log = r->scene_log;
+    const double *v = record->values, *timing = logged->values + scene_log->timing;
+    for (int i = 0; i < scene_log->device_count; i++) {
+        r->devices[i] = (int)v[scene_log->device_inputs[i]];
     }
     r->state = (struct wire_state){
         .tick = record->tick,
-        .time = (double)record->tick * view->scene->period,
-        .flags = v[view->solver + 4] > 0.0 ? WIRE_DEADMAN : 0,
-        .safety = (int)v[view->safety],
-        .residual = v[view->solver + 2],
-        .iterations = (int)v[view->solver + 1],
+        .time = (double)record->tick * scene_log->scene->period,
+        .flags = v[scene_log->solver + 4] > 0.0 ? WIRE_DEADMAN : 0,
+        .safety = (int)v[scene_log->safety],
+        .residual = v[scene_log->solver + 2],
+        .iterations = (int)v[scene_log->solver + 1],
         .missed = (uint64_t)timing[2],
-        .age = playback_age_of_moments(view, v),
-        .devices = view->device_count,
+        .age = playback_age_of_moments(scene_log, v),
+        .devices = scene_log->device_count,
         .device = r->devices,
     };
-    wire_accumulate_tick(&r->gather, tact_session_world(view->session), view->scene->period,
-                         timing[0], timing[1]);
+    wire_accumulate_tick(&r->tick_statistics, tact_session_world(scene_log->session),
+                         scene_log->scene->period, timing[0], timing[1]);
     memcpy(r->record, record, r->record_bytes);
-    memcpy(r->record->values + view->timing, timing, 4 * sizeof *timing);
+    memcpy(r->record->values + scene_log->timing, timing, 4 * sizeof *timing);
     server_copy_record(r->server, r->record, r->record_bytes, 0);
 }
 
 static void publish_replayed_frame(struct replayed *r, int flags)
 {
-    if (!r->gather.number && !r->gather.ticks) {
+    if (!r->tick_statistics.number && !r->tick_statistics.ticks) {
         return; /* nothing was replayed yet */
     }
     struct wire_state state = r->state;
     state.flags |= flags;
     server_copy_record(r->server, r->record, r->record_bytes, 1);
-    wire_accumulate_and_sample_tick(&r->gather, tact_session_world(r->view->session),
-                                    r->view->scene->period, &state, r->map,
+    wire_accumulate_and_sample_tick(&r->tick_statistics, tact_session_world(r->scene_log->session),
+                                    r->scene_log->scene->period, &state, r->map,
                                     server_sample_to_fill(r->server));
     server_publish(r->server);
 }
@@ -107,26 +107,26 @@ static int apply_requests_of_pages(struct replayed *r, const struct tact_log_sta
     struct page_request w = page_requests_take_all(&r->page_requests);
     double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
     int ended = *next > log->last_tick, jumps = w.requested_tick >= 0.0 || w.step < 0;
-    if (w.playing && ended && !jumps) {
+    if (w.is_playing && ended && !jumps) {
         page_requests_pause(&r->page_requests);
     }
-    double rate = w.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / r->view->scene->period;
-    if (w.playing || w.changed) {
-        r->due = w.playing && !ended ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
+    double rate = w.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / r->scene_log->scene->period;
+    if (w.is_playing || w.is_frame_due) {
+        r->due = w.is_playing && !ended ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
     }
-    *flags = (w.playing && !ended ? 0 : WIRE_PAUSED) | (ended ? WIRE_ENDED : 0);
-    if (jumps) { /* the first tick of a log has no state before it */
+    *flags = (w.is_playing && !ended ? 0 : WIRE_PAUSED) | (ended ? WIRE_ENDED : 0);
+    if (jumps) { /* the first tick of a log cannot be replayed, as the log has no state before it */
         *next = (uint64_t)fmin(fmax(to, (double)log->first_tick + 1.0), (double)log->last_tick);
         r->due = 1.0;
     }
-    return w.changed;
+    return w.is_frame_due;
 }
 
-int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
+int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *scene_log,
                             const struct tact_log *log, uint64_t *next)
 {
     const struct tact_log_state *state = tact_log_state(log);
-    if (!r->server && open_viewer_pages(r, view, log)) {
+    if (!r->server && open_viewer_pages(r, scene_log, log)) {
         return 1;
     }
     while (!tact_stop_requested(r->stop)) {
@@ -134,10 +134,10 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
         if (r->due >= 1.0 && *next <= state->last_tick &&
             now < r->next_ns - PAGE_REQUESTS_FRAME_NS + REPLAY_TIME_PER_FRAME_NS) {
             r->due -= 1.0;
-            tact_session_request_pressure(view->session, r->map);
+            tact_session_request_pressure(scene_log->session, r->map);
             return 0;
         }
-        int flags = 0, ticks = r->gather.ticks > 0;
+        int flags = 0, ticks = r->tick_statistics.ticks > 0;
         tact_clock_sleep_until(r->next_ns);
         r->next_ns = (now > r->next_ns ? now : r->next_ns) + PAGE_REQUESTS_FRAME_NS;
         if (apply_requests_of_pages(r, state, next, &flags) || ticks) {
@@ -149,7 +149,7 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
 
 void replay_view_close(struct replayed *r)
 {
-    if (!r->view) {
+    if (!r->scene_log) {
         return;
     }
     server_close(r->server);

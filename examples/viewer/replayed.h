@@ -9,7 +9,7 @@
 
 struct replayed {
     int port;                   /* 0: the first free one of the usual ports */
-    int opens_browser;          /* 1: open a browser if there is a display */
+    int must_open_browser;      /* 1: open a browser if there is a display */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
     struct tact_error err; /* error for which the pages could not be served */
@@ -19,8 +19,8 @@ struct replayed {
     struct tact_record *record; /* record of the last tick that was replayed */
     size_t record_bytes;
     struct page_requests page_requests;
-    struct wire_tick_statistics gather;
-    const struct tact_scene_log *view;
+    struct wire_tick_statistics tick_statistics;
+    const struct tact_scene_log *scene_log;
     struct wire_state state; /* state of the last tick that was replayed */
     int *devices;
     struct tact_pressure *map; /* pressure map of the last replayed tick */
@@ -33,7 +33,7 @@ struct replayed {
 
 /* The turn() of a replay (struct tact_replay_options). The caller sets the members up to `stop`
  * beforehand. */
-int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
+int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *scene_log,
                             const struct tact_log *log, uint64_t *next);
 
 /* Call it with each replayed tick. The latencies that it shows are those of the log. */

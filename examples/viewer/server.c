@@ -172,7 +172,8 @@ static void update_viewer_clients(lws_sorted_usec_list_t *timer)
         page_clients_request_write(s);
     }
     update_foxglove_clients(s, fresh);
-    lws_sul_schedule(s->context, 0, timer, update_viewer_clients, CLIENT_UPDATE_PERIOD_US);
+    lws_sul_schedule(s->websocket_context, 0, timer, update_viewer_clients,
+                     CLIENT_UPDATE_PERIOD_US);
 }
 
 /* Keeps this thread off the processor of the real-time loop. */
@@ -192,7 +193,7 @@ static void *run_server_thread(void *arg)
     struct server *s = arg;
     exclude_cpu_of_thread(s->options.excluded_cpu);
     update_viewer_clients(&s->timer);
-    while (!atomic_load(&s->done) && lws_service(s->context, 0) >= 0) {
+    while (!atomic_load(&s->done) && lws_service(s->websocket_context, 0) >= 0) {
     }
     return NULL;
 }
@@ -217,8 +218,8 @@ static int listen_at_port(struct server *s, int port)
     memset(&info.gid, 0xff, sizeof info.gid);
     memset(&info.uid, 0xff, sizeof info.uid);
     s->port = port;
-    s->context = lws_create_context(&info);
-    return s->context ? 0 : -EADDRINUSE;
+    s->websocket_context = lws_create_context(&info);
+    return s->websocket_context ? 0 : -EADDRINUSE;
 }
 
 static int listen_at_free_port(struct server *s, struct tact_error *err)
@@ -267,8 +268,8 @@ static int allocate_server_buffers(struct server *s)
 
 static void free_viewer_server(struct server *s)
 {
-    if (s && s->context) {
-        lws_context_destroy(s->context); /* closes the clients */
+    if (s && s->websocket_context) {
+        lws_context_destroy(s->websocket_context); /* closes the clients */
     }
     if (s) {
         frames_close(&s->frames);
@@ -330,7 +331,7 @@ void server_close(struct server *s)
         return;
     }
     atomic_store(&s->done, 1);
-    lws_cancel_service(s->context);
+    lws_cancel_service(s->websocket_context);
     pthread_join(s->thread, NULL);
     free_viewer_server(s);
 }
@@ -359,15 +360,18 @@ WIRE_CODE_RUN_EVERY_TICK void server_publish(struct server *s)
 WIRE_CODE_RUN_EVERY_TICK struct tact_record *
 server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
-    unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
-    if (every && tick % every == 0) {
+    unsigned published_tick_interval =
+        atomic_load_explicit(&s->wanted_tick_interval, memory_order_relaxed);
+    if (published_tick_interval && tick % published_tick_interval == 0) {
         /* A simulation, replay or log publishes a tick again at the end of a frame or in a pause:
          * every client was sent it, but for those that have asked for it since. */
-        const int again = atomic_load_explicit(&s->must_queue_again, memory_order_relaxed) &&
-                          atomic_exchange_explicit(&s->must_queue_again, 0, memory_order_relaxed);
-        return again || tick != s->last_queued_tick ? record_queue_next_slot(&s->queue) : NULL;
+        const int must_publish_again =
+            atomic_load_explicit(&s->must_queue_again, memory_order_relaxed) &&
+            atomic_exchange_explicit(&s->must_queue_again, 0, memory_order_relaxed);
+        return must_publish_again || tick != s->last_queued_tick ? record_queue_next_slot(&s->queue)
+                                                                 : NULL;
     }
-    return sample && atomic_load_explicit(&s->wants_frames, memory_order_relaxed)
+    return sample && atomic_load_explicit(&s->are_frame_ticks_wanted, memory_order_relaxed)
                ? server_slot_record(s, get_next_publish_slot(s))
                : NULL;
 }
@@ -379,7 +383,7 @@ WIRE_CODE_RUN_EVERY_TICK void server_push_record(struct server *s, struct tact_r
         s->last_queued_tick = record->tick;
         record_queue_push(&s->queue, bytes);
     } else {
-        get_next_publish_slot(s)->records_queued_before = s->queue.added;
+        get_next_publish_slot(s)->records_queued_before = s->queue.added_record_count;
         get_next_publish_slot(s)->record_bytes = bytes;
         s->last_record_bytes = bytes;
     }
@@ -387,7 +391,7 @@ WIRE_CODE_RUN_EVERY_TICK void server_push_record(struct server *s, struct tact_r
 
 WIRE_CODE_RUN_EVERY_TICK int server_wants_every_tick(const struct server *s)
 {
-    return atomic_load_explicit(&s->wants_ticks, memory_order_relaxed) > 0;
+    return atomic_load_explicit(&s->wanted_tick_interval, memory_order_relaxed) > 0;
 }
 
 WIRE_CODE_RUN_EVERY_TICK void server_fetch_sample_buffer(struct server *s)
@@ -397,7 +401,7 @@ WIRE_CODE_RUN_EVERY_TICK void server_fetch_sample_buffer(struct server *s)
 
 WIRE_CODE_RUN_EVERY_TICK void server_fetch_record_buffer(struct server *s)
 {
-    if (atomic_load_explicit(&s->wants_frames, memory_order_relaxed)) {
+    if (atomic_load_explicit(&s->are_frame_ticks_wanted, memory_order_relaxed)) {
         wire_write_to_cache_lines(server_slot_record(s, get_next_publish_slot(s)),
                                   s->last_record_bytes);
     }
@@ -420,8 +424,8 @@ void server_send_fault_text(struct server *s, const char *text)
 
 int server_has_viewers(const struct server *s)
 {
-    return atomic_load(&s->count) > 0 || atomic_load(&s->wants_ticks) > 0 ||
-           atomic_load(&s->wants_frames);
+    return atomic_load(&s->count) > 0 || atomic_load(&s->wanted_tick_interval) > 0 ||
+           atomic_load(&s->are_frame_ticks_wanted);
 }
 
 int server_client_count(const struct server *s)

@@ -14,7 +14,9 @@
 #include "rt/log/topics.h"
 #include "wire.h"
 
-#define SERVER_PORT 8765 /* the first port tried; the next ones follow where it is taken */
+#define SERVER_PORT                                                                                \
+    8765 /* first port that is tried; where it is in use, the next ones are tried                  \
+          */
 
 /* Requests of a page. */
 enum server_request {
@@ -76,9 +78,9 @@ void server_push_record(struct server *server, struct tact_record *record, size_
  * thread; real-time safe. */
 int server_wants_every_tick(const struct server *server);
 
-/* In the tick before: fetches the buffer's cache lines, which the server's thread has read since
- * they were written, so that the tick that fills it does not wait for them. The thread of
- * server_publish(); real-time safe. */
+/* Fetch the cache lines of a buffer in the tick before it is filled, as the server's thread has
+ * read them since they were written: the tick that fills the buffer then does not wait for them.
+ * The thread of server_publish(); real-time safe. */
 void server_fetch_sample_buffer(struct server *server);
 void server_fetch_record_buffer(struct server *server);
 

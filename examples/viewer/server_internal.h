@@ -19,8 +19,9 @@
 struct page_client;
 struct foxglove_client;
 
-/* What the publishing thread passes on: a sample, and after it, where clients of foxglove.sdk.v1
- * need it, the record of its tick or of an earlier one since the last sample. */
+/* Data that the publishing thread passes to the server's thread: a sample, and after it, where
+ * clients of foxglove.sdk.v1 need it, the record of its tick or of an earlier one since the last
+ * sample. */
 struct slot {
     size_t record_bytes; /* 0: none */
     /* number of records that were added to the queue before this one */
@@ -34,7 +35,7 @@ struct slot {
 struct server {
     /* Both threads; not written while the server's runs. */
     struct server_options options;
-    struct lws_context *context;
+    struct lws_context *websocket_context;
     pthread_t thread;
     struct tact_triple *slots;    /* triple buffer of samples from the publishing thread */
     size_t record_offset_in_slot; /* place of the record in a slot */
@@ -46,10 +47,11 @@ struct server {
     _Alignas(WIRE_CACHE_LINE_BYTES) atomic_int done;
     atomic_int count; /* pages */
     _Atomic(const char *) fault;
-    atomic_uint wants_ticks;   /* the session publishes ticks that are multiples of this; 0: none */
-    atomic_int wants_frames;   /* 1: it also publishes the tick of each frame of the page */
-    struct record_queue queue; /* records, from the publishing thread */
-    /* 1: the present tick is queued again, for who has just asked for it */
+    atomic_uint
+        wanted_tick_interval; /* the session publishes ticks that are multiples of this; 0: none */
+    atomic_int are_frame_ticks_wanted; /* 1: it also publishes the tick of each frame of the page */
+    struct record_queue queue;         /* records, from the publishing thread */
+    /* 1: the record of the present tick is queued again, for a client that has just asked for it */
     atomic_int must_queue_again;
     /* The publishing thread. */
     /* size of the last record in a slot */
@@ -106,7 +108,7 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
                  const void *data, size_t size, enum lws_write_protocol kind);
 
 /* Callbacks of the two protocols, and their updates: of the page for each new slot, of the other
- * sixty times a second; has_fresh_sample_slot: 1 where the newest slot is new. */
+ * sixty times a second; has_new_sample_slot: 1 where the newest slot is new. */
 int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                             size_t size);
 void page_clients_request_write(struct server *s);
@@ -115,6 +117,6 @@ int page_clients_want_values(const struct server *s);
 void server_update_requested_ticks(struct server *s);
 int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                                 void *in, size_t size);
-void update_foxglove_clients(struct server *s, int has_fresh_sample_slot);
+void update_foxglove_clients(struct server *s, int has_new_sample_slot);
 
 #endif

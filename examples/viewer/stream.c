@@ -11,7 +11,8 @@
 /* part of a frame's time in which a simulation's ticks run */
 #define TICK_TIME_PER_FRAME_NS 14000000
 
-/* Most that one tick changes the average of what ticks take; a jump is followed within seconds. */
+/* Largest change of the average duration of ticks by one tick; the average follows a jump within
+ * seconds. */
 #define MAX_AVERAGE_STEP_NS 10000
 
 /* sample: 1 where the record of this tick is published with the next sample. */
@@ -29,7 +30,7 @@ static void publish_record(struct stream *stream, int sample)
  * used, and no tick has to fetch both. */
 static int is_record_of_sample_tick(const struct stream *stream)
 {
-    return stream->is_paced_by_pages || stream->every < 2;
+    return stream->is_paced_by_pages || stream->sample_interval < 2;
 }
 
 static void publish_tick_to_pages(struct stream *stream)
@@ -42,8 +43,9 @@ static void publish_tick_to_pages(struct stream *stream)
     state.devices = stream->device_count;
     state.device = stream->devices;
     struct wire_sample *sample = server_sample_to_fill(stream->server);
-    wire_accumulate_and_sample_tick(&stream->tick_statistics, stream->world, stream->period, &state,
-                                    stream->has_pressure_map ? stream->map : NULL, sample);
+    wire_accumulate_and_sample_tick(
+        &stream->tick_statistics, stream->world, stream->period, &state,
+        stream->has_pressure_map ? stream->requested_pressure_map : NULL, sample);
     server_publish(stream->server);
     stream->published_flags = stream->flags;
 }
@@ -53,12 +55,13 @@ static void publish_tick_to_pages(struct stream *stream)
  * sample's, also several times. */
 static void request_pressure_map(struct stream *stream)
 {
-    int next = stream->tick_statistics.ticks + 1 >= stream->every;
+    int next = stream->tick_statistics.ticks + 1 >= stream->sample_interval;
     if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
-        stream->map = stream->is_paced_by_pages ? stream->owned_pressure_map
-                                                : &server_sample_to_fill(stream->server)->map;
+        stream->requested_pressure_map = stream->is_paced_by_pages
+                                             ? stream->owned_pressure_map
+                                             : &server_sample_to_fill(stream->server)->map;
         stream->pressure_request_tick = stream->state.tick + 1;
-        tact_session_request_pressure(stream->session, stream->map);
+        tact_session_request_pressure(stream->session, stream->requested_pressure_map);
     }
 }
 
@@ -75,7 +78,7 @@ static void store_state_of_tick(struct stream *stream, const struct tact_session
 }
 
 /* Whether this tick has taken no longer so far than ticks take on average. */
-static int is_tick_quick(struct stream *stream, int64_t wake_ns)
+static int is_tick_no_longer_than_average(struct stream *stream, int64_t wake_ns)
 {
     /* The time since the tick woke, and a constant: the start of the session. */
     const int64_t elapsed_ns =
@@ -89,21 +92,23 @@ static int is_tick_quick(struct stream *stream, int64_t wake_ns)
     return excess_over_average_ns <= 0;
 }
 
-/* In real time, record and sample are published in ticks of their own that take no longer than
- * average before, so that a tick that is late is not made later. Neither is put off for long. */
-static void publish_in_quick_ticks(struct stream *stream, int64_t wake_ns)
+/* Publishes record and sample in real time, each in a tick that has taken no longer so far than
+ * average, so that a late tick is not made later. Neither is postponed for long. */
+static void publish_in_short_ticks(struct stream *stream, int64_t wake_ns)
 {
-    const uint32_t ticks = stream->tick_statistics.ticks, every = stream->every;
-    const int is_sample_due_to_publish = ticks >= every;
-    const int is_record_due_to_publish = !stream->is_record_published && ticks >= every / 2;
-    const int is_quick =
-        (is_sample_due_to_publish || is_record_due_to_publish) && is_tick_quick(stream, wake_ns);
-    const int record = is_record_due_to_publish && (is_quick || ticks + 1 >= every);
+    const uint32_t ticks = stream->tick_statistics.ticks, sample_interval = stream->sample_interval;
+    const int is_sample_due_to_publish = ticks >= sample_interval;
+    const int is_record_due_to_publish =
+        !stream->is_record_published && ticks >= sample_interval / 2;
+    const int is_tick_short = (is_sample_due_to_publish || is_record_due_to_publish) &&
+                              is_tick_no_longer_than_average(stream, wake_ns);
+    const int record = is_record_due_to_publish && (is_tick_short || ticks + 1 >= sample_interval);
     publish_record(stream, record);
     stream->is_record_published |= record;
     /* A pressure was computed for this tick, and is not computed for the next ones as well. */
-    const int shows_pressure = stream->has_pressure_map && stream->map->patches;
-    if (is_sample_due_to_publish && (is_quick || shows_pressure || ticks >= every + every / 4)) {
+    const int shows_pressure = stream->has_pressure_map && stream->requested_pressure_map->patches;
+    if (is_sample_due_to_publish &&
+        (is_tick_short || shows_pressure || ticks >= sample_interval + sample_interval / 4)) {
         publish_tick_to_pages(stream);
         stream->is_record_published = 0;
     }
@@ -113,13 +118,14 @@ static void publish_in_quick_ticks(struct stream *stream, int64_t wake_ns)
 static void fetch_buffer_for_next_tick(struct stream *stream)
 {
     const uint32_t next = stream->tick_statistics.ticks + 1;
-    if (next == stream->every) {
+    if (next == stream->sample_interval) {
         server_fetch_sample_buffer(stream->server);
-    } else if (next == stream->every / 2) {
+    } else if (next == stream->sample_interval / 2) {
         server_fetch_record_buffer(stream->server);
     }
     /* The tick before the next one that is due, which fetches. */
-    const uint32_t due = (stream->is_record_published ? stream->every : stream->every / 2) - 1;
+    const uint32_t due =
+        (stream->is_record_published ? stream->sample_interval : stream->sample_interval / 2) - 1;
     stream->next_due_tick_count = due > next ? due : next;
 }
 
@@ -134,14 +140,15 @@ publish_due_samples_and_records(struct stream *stream, const struct tact_session
         server_send_fault_text(stream->server, stream->fault.text);
     }
     if (is_record_of_sample_tick(stream)) {
-        const int is_sample_due_to_publish = stream->tick_statistics.ticks >= stream->every;
+        const int is_sample_due_to_publish =
+            stream->tick_statistics.ticks >= stream->sample_interval;
         publish_record(stream, is_sample_due_to_publish);
         if (is_sample_due_to_publish) {
             publish_tick_to_pages(stream);
         }
         request_pressure_map(stream);
     } else {
-        publish_in_quick_ticks(stream, status->wake_ns);
+        publish_in_short_ticks(stream, status->wake_ns);
         request_pressure_map(stream);
         fetch_buffer_for_next_tick(stream);
     }
@@ -188,7 +195,8 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     stream->stop = stop;
     stream->period = scene->period;
     stream->period_ns = llround(1e9 * scene->period);
-    stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_REQUESTS_FRAME_NS / scene->period));
+    stream->sample_interval =
+        (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_REQUESTS_FRAME_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
     stream->owned_pressure_map = calloc(1, sizeof *stream->owned_pressure_map);
@@ -223,7 +231,7 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     rc = rc ? rc : server_open(&o, &stream->server, err);
     if (!rc) {
         player_announce(options->address_stream, server_address(stream->server),
-                        options->opens_browser);
+                        options->must_open_browser);
     }
     return rc;
 }
@@ -264,12 +272,12 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
         struct page_request page_request = page_requests_take_all(&stream->page_requests);
         double rate = page_request.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / stream->period;
         is_watched = is_watched || server_has_viewers(stream->server);
-        due += page_request.playing && is_watched ? rate : 0.0;
+        due += page_request.is_playing && is_watched ? rate : 0.0;
         /* A simulation that cannot keep up stays late and does not catch up. */
         due = fmin(due, 1.0 + rate);
         due = page_request.step > 0 ? (double)page_request.step : due;
-        int changed = page_request.changed || due >= 1.0;
-        stream->flags = (page_request.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
+        int is_frame_due = page_request.is_frame_due || due >= 1.0;
+        stream->flags = (page_request.is_playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
         rc = step_ticks_due_by_clock(stream, due, &ticks);
         due = page_request.step > 0 ? 0.0 : due - floor(due);
         if (!ticks) {
@@ -277,10 +285,11 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
             page_requests_pause(&stream->page_requests);
         }
         /* The last tick may have published itself, and pages that ask are shown it again. */
-        const int is_new =
+        const int has_unpublished_state =
             stream->tick_statistics.ticks || stream->flags != stream->published_flags;
-        if (!rc && changed &&
-            (is_new || (page_request.changed && stream->tick_statistics.number))) {
+        if (!rc && is_frame_due &&
+            (has_unpublished_state ||
+             (page_request.is_frame_due && stream->tick_statistics.number))) {
             publish_record(stream, 1);
             publish_tick_to_pages(stream);
         }

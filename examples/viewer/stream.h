@@ -12,7 +12,7 @@
 
 struct stream_options {
     int port;                   /* 0: the first free one of the usual ports */
-    int opens_browser;          /* 1: open a browser if there is a display */
+    int must_open_browser;      /* 1: open a browser if there is a display */
     FILE *address_stream;       /* where the address is printed */
     const char *allowed_origin; /* see struct server_options */
     const char *source;         /* name of what computes the moments */
@@ -20,7 +20,8 @@ struct stream_options {
 };
 
 struct stream {
-    /* What every tick uses stands first, in two cache lines with the start of `tick_statistics`. */
+    /* Members that every tick uses are first, in two cache lines with the start of
+     * `tick_statistics`. */
     struct server *server; /* server of the viewer; NULL: not open, nothing is published */
     struct tact_world *world;
     double period;
@@ -33,16 +34,17 @@ struct stream {
     struct page_requests page_requests;
     struct tact_stop *stop; /* flag that a page's stop request sets */
     int64_t period_ns;
-    uint32_t every;             /* ticks between two samples; in real time up to a quarter more */
+    uint32_t sample_interval;   /* ticks between two samples; in real time up to a quarter more */
     int is_record_published;    /* 1: the record that goes with the next sample was published */
-    int64_t average_elapsed_ns; /* see is_tick_quick(); 0: not known */
+    int64_t average_elapsed_ns; /* see is_tick_no_longer_than_average(); 0: not known */
     int flags, published_flags; /* published_flags: those of the last sample */
     int is_paced_by_pages;      /* 1: a simulation, whose speed the pages set */
     /* pressures that were requested last; valid where has_pressure_map */
-    struct tact_pressure *map;
+    struct tact_pressure *requested_pressure_map;
     struct tact_pressure *owned_pressure_map;
     uint64_t pressure_request_tick; /* tick for which they were requested */
-    int has_pressure_map;           /* 1: the pressures in `map` are those of the last tick */
+    int has_pressure_map; /* 1: the pressures in `requested_pressure_map` are those of the last tick
+                           */
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */

@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct wire_head) == 88 && sizeof(struct wire_pose) == 32 
                "page/wire.js reads the members at these offsets");
 
 /* A message of a frame that is being written. */
-struct writer {
+struct frame_writer {
     unsigned char *at;
     const struct wire_sample *sample;
     const struct tact_world *world;
@@ -28,7 +28,7 @@ static double get_contact_force_sign(const struct tact_world *world, const struc
     return a == TACT_OWNER_FIXED || (bodies && c->patch.frame[2] < 0.0) ? -1.0 : 1.0;
 }
 
-static void write_contact_outline(struct writer *w, const struct tact_contact *c,
+static void write_contact_outline(struct frame_writer *w, const struct tact_contact *c,
                                   struct wire_contact *out)
 {
     double corner[WIRE_CORNERS][2];
@@ -45,7 +45,7 @@ static void write_contact_outline(struct writer *w, const struct tact_contact *c
     }
 }
 
-static void write_contact(struct writer *w, const struct wire_touching_contact *touching)
+static void write_contact(struct frame_writer *w, const struct wire_touching_contact *touching)
 {
     const struct tact_contact *c = &touching->contact;
     const double *r = c->impulse, *frame = c->patch.frame, period = w->sample->period;
@@ -83,13 +83,13 @@ static void write_contact(struct writer *w, const struct wire_touching_contact *
     w->at += size + (out.peak > 0.0F ? sizeof(struct wire_pressure) : 0);
 }
 
-/* Writes the poses of the shapes, which the sample's rest begins with. */
-static void write_poses(struct writer *w, const unsigned char **rest)
+/* Writes the poses of the shapes, with which the data of a sample begin. */
+static void write_poses(struct frame_writer *w, const unsigned char **data)
 {
-    for (int i = 0; i < w->sample->shapes; i++, *rest += sizeof(struct tact_pose)) {
+    for (int i = 0; i < w->sample->shapes; i++, *data += sizeof(struct tact_pose)) {
         struct wire_pose out = {.unused = 0.0F};
         struct tact_pose pose;
-        memcpy(&pose, *rest, sizeof pose);
+        memcpy(&pose, *data, sizeof pose);
         wire_convert_to_floats(out.position, pose.position, 3);
         wire_convert_to_floats(out.quat_wxyz, pose.quat_wxyz, 4);
         memcpy(w->at, &out, sizeof out);
@@ -97,33 +97,33 @@ static void write_poses(struct writer *w, const unsigned char **rest)
     }
 }
 
-/* Writes the next bytes of the sample's rest, which are part of a frame as they are. */
-static void write_rest_bytes(struct writer *w, const unsigned char **rest, size_t bytes)
+/* Copies the next bytes of the sample's data, which are the same in a frame. */
+static void copy_sample_data(struct frame_writer *w, const unsigned char **data, size_t bytes)
 {
-    memcpy(w->at, *rest, bytes);
+    memcpy(w->at, *data, bytes);
     w->at += bytes;
-    *rest += bytes;
+    *data += bytes;
 }
 
 size_t wire_write_frame(const struct wire_sample *sample, const struct tact_world *world, void *out)
 {
-    struct writer w = {.at = (unsigned char *)out + sizeof(struct wire_head),
-                       .sample = sample,
-                       .world = world,
-                       .map = sample->has_pressure_map ? &sample->map : NULL};
+    struct frame_writer w = {.at = (unsigned char *)out + sizeof(struct wire_head),
+                             .sample = sample,
+                             .world = world,
+                             .map = sample->has_pressure_map ? &sample->map : NULL};
     const struct wire_state *state = &sample->state;
-    const unsigned char *rest = sample->rest;
-    write_poses(&w, &rest);
+    const unsigned char *data = sample->data;
+    write_poses(&w, &data);
     const size_t joints = sizeof(struct wire_joint) * (size_t)sample->joints;
     const size_t devices = wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
-    const unsigned char *contact = rest + joints + devices;
+    const unsigned char *contact = data + joints + devices;
     for (int i = 0; i < sample->contacts; i++) {
         struct wire_touching_contact touching;
         contact = wire_read_contact(contact, &touching);
         write_contact(&w, &touching);
     }
-    write_rest_bytes(&w, &rest, joints);
-    write_rest_bytes(&w, &rest, devices);
+    copy_sample_data(&w, &data, joints);
+    copy_sample_data(&w, &data, devices);
     memcpy(w.at, sample->latency_bins, sizeof sample->latency_bins);
     w.at += sizeof sample->latency_bins;
     const struct wire_head head = {.type = WIRE_FRAME,
@@ -149,15 +149,15 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
     return (size_t)(w.at - (unsigned char *)out);
 }
 
-size_t wire_values_bytes(size_t count)
+size_t wire_record_values_bytes(size_t count)
 {
-    return sizeof(struct wire_values) + (sizeof(float) + sizeof(uint32_t)) * count;
+    return sizeof(struct wire_record_values) + (sizeof(float) + sizeof(uint32_t)) * count;
 }
 
-size_t wire_write_values(uint64_t tick, const double *values, const uint32_t *at, size_t count,
-                         void *out)
+size_t wire_write_record_values(uint64_t tick, const double *values, const uint32_t *at,
+                                size_t count, void *out)
 {
-    const struct wire_values head = {(double)tick, (uint32_t)count, at != NULL};
+    const struct wire_record_values head = {(double)tick, (uint32_t)count, at != NULL};
     unsigned char *to = (unsigned char *)out + sizeof head;
     memcpy(out, &head, sizeof head);
     for (size_t i = 0; i < count; i++, to += sizeof(float)) {

@@ -9,7 +9,7 @@
  * outline a contact (f32[3] a corner [m, world], up to a multiple of 8 bytes) and, where its peak
  * is not 0, its struct wire_pressure, a struct wire_joint a joint, u32 a device (enum
  * tact_device_state, up to a multiple of 8 bytes), the bins of two histograms, wake-up and compute,
- * and, where the page asked for values of the record, struct wire_values and those.
+ * and, where the page asked for values of the record, struct wire_record_values and those.
  */
 #ifndef TACT_EXAMPLES_VIEWER_WIRE_H
 #define TACT_EXAMPLES_VIEWER_WIRE_H
@@ -28,9 +28,9 @@
 #define WIRE_MAX_HELLO_VALUES 8192      /* most values of a record that a hello lists */
 #define WIRE_CACHE_LINE_BYTES 64
 
-/* Of a function that ticks run for the viewer: the linker puts these side by side. A tick begins
- * with cold caches, and then each line and page of code that it needs costs as much as 100
- * instructions. */
+/* Attribute of functions that every tick runs for the viewer: the linker puts them side by side. A
+ * tick begins with cold caches, and then each line and page of code that it needs costs as much as
+ * 100 instructions. */
 #define WIRE_CODE_RUN_EVERY_TICK __attribute__((hot))
 
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
@@ -97,7 +97,7 @@ struct wire_state {
 };
 
 struct wire_contact_force {
-    int contact, seen; /* key of the contact, and 1 if it touched in the last tick */
+    int contact, is_touching; /* key of the contact, and 1 if it touched in the last tick */
     double least, most;
 };
 
@@ -122,7 +122,7 @@ struct wire_touching_contact {
     struct tact_contact contact; /* what a frame shows of it; else zero */
 };
 
-/* What a frame shows, copied by the thread that computes ticks. Another thread writes the frame:
+/* Content of a frame, copied by the thread that computes ticks. Another thread writes the frame:
  * outlines, pressures and their cells take several times as long as the copy. */
 struct wire_sample {
     uint32_t number, ticks, left_out; /* as in struct wire_head */
@@ -131,9 +131,9 @@ struct wire_sample {
     uint32_t latency_bins[2][WIRE_HISTOGRAM_BINS];
     struct wire_state state;
     int shapes, contacts, joints, has_pressure_map; /* has_pressure_map: 1 where map is valid */
-    size_t trailer_bytes;                           /* bytes of rest that are valid */
+    size_t data_bytes;                              /* number of valid bytes of `data` */
     struct tact_pressure map;                       /* pressures of the last tick */
-    unsigned char rest[]; /* struct tact_pose of each shape; joints and devices as in a frame;
+    unsigned char data[]; /* struct tact_pose of each shape; joints and devices as in a frame;
                              contacts, which wire_read_contact() reads */
 };
 
@@ -154,14 +154,15 @@ size_t wire_sample_bytes(const struct tact_world *world, int devices);
 size_t wire_max_frame_bytes(const struct tact_world *world, int devices);
 
 /* Adds a tick after its solve: latencies [ns], forces. period [s]. Real-time safe. */
-void wire_accumulate_tick(struct wire_tick_statistics *gather, struct tact_world *world,
+void wire_accumulate_tick(struct wire_tick_statistics *tick_statistics, struct tact_world *world,
                           double period, double wake_ns, double compute_ns);
 
 /* Takes the sample of the ticks since the last one, or the last one again where there were none.
  * out: wire_sample_bytes() bytes. map: pressure of the last tick; NULL: not known. It is copied
  * unless it is out->map. Real-time safe. */
-void wire_accumulate_and_sample_tick(struct wire_tick_statistics *gather, struct tact_world *world,
-                                     double period, const struct wire_state *state,
+void wire_accumulate_and_sample_tick(struct wire_tick_statistics *tick_statistics,
+                                     struct tact_world *world, double period,
+                                     const struct wire_state *state,
                                      const struct tact_pressure *map, struct wire_sample *out);
 
 /* Writes the frame of a sample and returns its size in bytes. Of the world it reads only which body
@@ -174,14 +175,13 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
 float wire_pressure(const struct tact_pressure *map, const struct tact_contact *contact,
                     struct wire_pressure *out);
 
-/* Writes zeros into the cache lines of so many bytes, or of those that a sample's next contents are
- * likely to take, so that they are there when they are filled a tick later: a store waits for
- * nothing, and a line that is on its way then does not keep the later one waiting. The contents are
- * lost. Real-time safe. */
+/* Write zeros into the cache lines of that many bytes, or of those that the next contents of a
+ * sample are likely to take, so that the lines are in the cache when they are filled a tick later:
+ * a store waits for nothing. The contents are lost. Real-time safe. */
 void wire_write_to_cache_lines(void *first, size_t bytes);
 void wire_fetch_sample_buffer(struct wire_sample *sample);
 
-/* Reads the next contact of a sample's rest; returns where the one after it begins. */
+/* Reads a contact from the data of a sample; returns the start of the next contact. */
 const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touching_contact *out);
 
 /* The triangles of each shape as a message, and its size; NULL for a ball or half-space, which
@@ -189,7 +189,7 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
 int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **message_sizes);
 void wire_meshes_free(void **meshes, size_t *message_sizes, size_t count);
 
-/* What a hello says besides the scene. */
+/* Content of a hello message besides the scene. */
 struct wire_hello {
     const char *kind;                 /* "real time", "simulation" or "log" */
     const char *source;               /* name of what computes the moments; NULL: not known */
@@ -201,16 +201,16 @@ struct wire_hello {
 char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world *world,
                               const struct wire_hello *hello);
 
-/* What follows a frame where values of a record were asked for: the record's tick, the number of
- * values and whether each has its offset, f32 a value, and then u32 an offset. Without offsets they
- * are the first ones of the record. at: their offsets, or NULL. out: wire_values_bytes(). Returns
- * its size in bytes. */
-struct wire_values {
+/* Values of a record, which follow a frame where the page has asked for them: the record's tick,
+ * the number of values and whether each has its offset, f32 a value, and then u32 an offset.
+ * Without offsets they are the first ones of the record. at: their offsets, or NULL. out:
+ * wire_record_values_bytes(). Returns its size in bytes. */
+struct wire_record_values {
     double tick;
     uint32_t count, has_offsets;
 };
-size_t wire_values_bytes(size_t count);
-size_t wire_write_values(uint64_t tick, const double *values, const uint32_t *at, size_t count,
-                         void *out);
+size_t wire_record_values_bytes(size_t count);
+size_t wire_write_record_values(uint64_t tick, const double *values, const uint32_t *at,
+                                size_t count, void *out);
 
 #endif

@@ -87,7 +87,8 @@ static void project_polygon(const struct drawn_pressure_patch *p, const float (*
     }
 }
 
-/* Computes its pressure from the largest triangle at its first corner; 0 where it is edge-on. */
+/* Fits the linear pressure of a polygon to the largest triangle at its first corner; returns 0
+ * where the polygon is edge-on. */
 static int fit_linear_pressure(const float (*corner)[4], struct pressure_polygon_in_cells *out)
 {
     double largest = 0.0;

@@ -12,8 +12,8 @@ static int joint_count(const struct tact_world *world)
     return count;
 }
 
-/* Bytes of poses, joints and devices, where a pose takes `pose` of them. */
-static size_t compute_rest_bytes(const struct tact_world *world, int devices, size_t pose)
+/* Number of bytes of poses, joints and devices; pose: bytes of one pose. */
+static size_t compute_data_bytes(const struct tact_world *world, int devices, size_t pose)
 {
     return pose * (size_t)tact_world_shape_count(world) +
            sizeof(struct wire_joint) * (size_t)joint_count(world) +
@@ -23,7 +23,7 @@ static size_t compute_rest_bytes(const struct tact_world *world, int devices, si
 size_t wire_sample_bytes(const struct tact_world *world, int devices)
 {
     return sizeof(struct wire_sample) +
-           compute_rest_bytes(world, devices, sizeof(struct tact_pose)) +
+           compute_data_bytes(world, devices, sizeof(struct tact_pose)) +
            WIRE_MAX_CONTACTS * sizeof(struct wire_touching_contact);
 }
 
@@ -33,7 +33,7 @@ size_t wire_max_frame_bytes(const struct tact_world *world, int devices)
                            wire_round_up_to_eight_bytes(12 * WIRE_CORNERS) +
                            sizeof(struct wire_pressure);
     return sizeof(struct wire_head) + WIRE_MAX_CONTACTS * contact +
-           compute_rest_bytes(world, devices, sizeof(struct wire_pose)) + 8 * WIRE_HISTOGRAM_BINS;
+           compute_data_bytes(world, devices, sizeof(struct wire_pose)) + 8 * WIRE_HISTOGRAM_BINS;
 }
 
 /* Ten bins per decade from 100 ns; by comparisons, because a logarithm costs each tick more than
@@ -79,16 +79,17 @@ static inline void visit_touching_contacts(struct tact_world *world, void *user,
     }
 }
 
-/* State of merging the forces of a tick into those of the earlier ticks. */
+/* State of merging the forces of a tick into the least and largest forces of the frame's earlier
+ * ticks. */
 struct contact_force_merge {
-    struct wire_tick_statistics *gather;
+    struct wire_tick_statistics *tick_statistics;
     double period;
     int at;
 };
 
 /* Adds a contact that begins, before index `at`. 0 where there is no room. */
-static __attribute__((noinline)) int insert_contact_force(struct wire_tick_statistics *g, int at,
-                                                          int key, double force)
+static __attribute__((noinline)) int insert_force_range_of_contact(struct wire_tick_statistics *g,
+                                                                   int at, int key, double force)
 {
     if (g->count == WIRE_MAX_CONTACTS) {
         return 0;
@@ -102,20 +103,20 @@ static __attribute__((noinline)) int insert_contact_force(struct wire_tick_stati
     return 1;
 }
 
-static inline void merge_contact_force(void *user, int key, const struct tact_contact *c)
+static inline void merge_force_of_contact(void *user, int key, const struct tact_contact *c)
 {
     struct contact_force_merge *m = user;
-    struct wire_tick_statistics *g = m->gather;
+    struct wire_tick_statistics *g = m->tick_statistics;
     double force = c->impulse[0] / m->period;
     while (m->at < g->count && g->force[m->at].contact < key) {
         m->at++;
     }
     if ((m->at == g->count || g->force[m->at].contact != key) &&
-        !insert_contact_force(g, m->at, key, force)) {
+        !insert_force_range_of_contact(g, m->at, key, force)) {
         return;
     }
     struct wire_contact_force *f = &g->force[m->at];
-    f->seen = 1;
+    f->is_touching = 1;
     f->least = tact_min(force, f->least);
     f->most = tact_max(force, f->most);
 }
@@ -124,8 +125,9 @@ WIRE_CODE_RUN_EVERY_TICK void wire_accumulate_tick(struct wire_tick_statistics *
                                                    struct tact_world *world, double period,
                                                    double wake_ns, double compute_ns)
 {
-    struct contact_force_merge contact_force_merge = {.gather = g, .period = period};
-    if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
+    struct contact_force_merge contact_force_merge = {.tick_statistics = g, .period = period};
+    if (!g->ticks) { /* the first tick of a frame: the statistics are still those of the frame
+                        before */
         g->count = 0;
         g->wake = g->compute = 0.0;
     }
@@ -135,19 +137,19 @@ WIRE_CODE_RUN_EVERY_TICK void wire_accumulate_tick(struct wire_tick_statistics *
     g->latency_bins[0][find_bin_of_time(wake_ns)]++;
     g->latency_bins[1][find_bin_of_time(compute_ns)]++;
     for (int i = 0; i < g->count; i++) {
-        g->force[i].seen = 0;
+        g->force[i].is_touching = 0;
     }
-    visit_touching_contacts(world, &contact_force_merge, merge_contact_force);
+    visit_touching_contacts(world, &contact_force_merge, merge_force_of_contact);
     for (int i = 0; i < g->count; i++) {
-        g->force[i].least = g->force[i].seen ? g->force[i].least : 0.0;
+        g->force[i].least = g->force[i].is_touching ? g->force[i].least : 0.0;
     }
 }
 
 /* State while a sample is filled. */
 struct sample_filling_state {
     struct wire_sample *sample;
-    const struct wire_tick_statistics *gather;
-    unsigned char *at; /* in its rest */
+    const struct wire_tick_statistics *tick_statistics;
+    unsigned char *at; /* in the data of the sample */
     int next;          /* index of the next gathered force */
 };
 
@@ -200,7 +202,7 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
 static inline void add_contact(void *user, int key, const struct tact_contact *c)
 {
     struct sample_filling_state *f = user;
-    const struct wire_tick_statistics *g = f->gather;
+    const struct wire_tick_statistics *g = f->tick_statistics;
     while (f->next < g->count && g->force[f->next].contact < key) {
         f->next++;
     }
@@ -252,7 +254,7 @@ wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_worl
                                 double period, const struct wire_state *state,
                                 const struct tact_pressure *map, struct wire_sample *out)
 {
-    struct sample_filling_state f = {.sample = out, .gather = g, .at = out->rest};
+    struct sample_filling_state f = {.sample = out, .tick_statistics = g, .at = out->data};
     out->number = ++g->number;
     out->ticks = g->ticks;
     out->wake = g->wake;
@@ -268,7 +270,7 @@ wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_worl
     add_joint_positions(&f, world);
     add_device_states(&f, state);
     visit_touching_contacts(world, &f, add_contact);
-    out->trailer_bytes = (size_t)(f.at - out->rest);
+    out->data_bytes = (size_t)(f.at - out->data);
     out->has_pressure_map = map != NULL;
     if (map && map != &out->map) {
         out->map = *map;
@@ -286,7 +288,7 @@ WIRE_CODE_RUN_EVERY_TICK void wire_write_to_cache_lines(void *first, size_t byte
 
 WIRE_CODE_RUN_EVERY_TICK void wire_fetch_sample_buffer(struct wire_sample *sample)
 {
-    const size_t rest = sample->trailer_bytes;
+    const size_t data_bytes = sample->data_bytes;
     wire_write_to_cache_lines(sample, offsetof(struct wire_sample, map));
-    wire_write_to_cache_lines(sample->rest, rest);
+    wire_write_to_cache_lines(sample->data, data_bytes);
 }

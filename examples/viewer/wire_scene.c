@@ -6,7 +6,8 @@
 #include <string.h>
 #include "wire.h"
 
-/* The triangles of a shape. NULL with *size 0 where it has none or where memory is short. */
+/* Makes the message with the triangles of a shape. NULL with *size 0 where it has none, or where
+ * memory is short. */
 static void *make_mesh_message(const struct tact_world *world, int shape, size_t *size)
 {
     const struct tact_shape *s = tact_world_shape(world, shape);
@@ -114,7 +115,7 @@ static json_t *joints_json(const struct tact_scene *scene, struct tact_world *wo
     return list;
 }
 
-/* A text of a log or driver, which may be no UTF-8. NULL: none. */
+/* A JSON string of a text from a log or driver, which may be invalid UTF-8. NULL: no text. */
 static json_t *text_json(const char *text)
 {
     json_t *out = text ? json_string(text) : json_null();

@@ -34,14 +34,14 @@ static void guarded_outputs_are_zeroed_once_after_a_suspend(void **state)
     assert_int_equal(slept, 3600000000000);
     for (int i = 0; i < 100; i++) {
         monotonic_clock_ns += 1000000;
-        assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
+        assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 0);
     }
     suspended_time_ns += 50000000; /* 2 s is the shortest suspend that the guard detects */
-    assert_int_equal(tact_guard_zero_requested(&guard_requests), 1);
-    assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 0);
     suspended_time_ns += 7200000000000;
-    assert_int_equal(tact_guard_zero_requested(&guard_requests), 1);
-    assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 0);
 }
 
 /* A delay between two readings of the clocks is not a suspend. */
@@ -55,7 +55,7 @@ static void a_delay_is_not_taken_for_a_suspend(void **state)
         const struct tact_guard_requests guard_requests = {.suspended_time_at_start = &slept};
         for (int64_t delay_ns = 0; delay_ns <= 1000000000; delay_ns += 50000000) {
             step_ns = delay_ns;
-            assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
+            assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 0);
         }
     }
 }
@@ -71,12 +71,12 @@ static void guarded_outputs_are_zeroed_on_request(void **state)
     const struct tact_guard_requests both = {.zero_outputs = &reported,
                                              .suspended_time_at_start = &slept};
     const struct tact_guard_requests zero_request_only = {.zero_outputs = &reported};
-    assert_int_equal(tact_guard_zero_requested(&both), 1);
-    assert_int_equal(tact_guard_zero_requested(&both), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&both), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&both), 0);
     reported = 1;
-    assert_int_equal(tact_guard_zero_requested(&zero_request_only), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&zero_request_only), 1);
     suspended_time_ns += 1000000000;
-    assert_int_equal(tact_guard_zero_requested(&zero_request_only), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&zero_request_only), 0);
 }
 
 int main(void)

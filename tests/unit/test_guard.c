@@ -228,7 +228,7 @@ static void default_guard_timeout_is_four_periods(void **state)
     const struct tact_device_setting forces_setting = SETTING("forces", "force_x");
     const double period[] = {1e-3, 5e-4};
     const int64_t wanted[] = {4 * ms, 3 * ms};
-    struct tact_evdev_source source = {.dev = libevdev_new(), .fd = -1, .monotonic = true};
+    struct tact_evdev_source source = {.dev = libevdev_new(), .fd = -1, .is_clock_monotonic = true};
     libevdev_enable_event_code(source.dev, EV_FF, FF_CONSTANT, NULL);
     for (int i = 0; i < 2; i++) {
         struct tact_evdev_force force = {.count = 0};
@@ -238,8 +238,8 @@ static void default_guard_timeout_is_four_periods(void **state)
         if (tact_evdev_force_open(&c.config, &source, &force, &c.err)) {
             fail_msg("%s", c.err.text);
         }
-        assert_int_equal(force.arming.timeout_ns, wanted[i]);
-        assert_int_equal(force.arming.guard->head->timeout_ns, wanted[i]);
+        assert_int_equal(force.guard_arming.timeout_ns, wanted[i]);
+        assert_int_equal(force.guard_arming.guard->head->timeout_ns, wanted[i]);
         tact_evdev_force_close(&force, "wheel", c.config.messages);
     }
     libevdev_free(source.dev);

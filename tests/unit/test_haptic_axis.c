@@ -88,7 +88,7 @@ static struct haptic_axis open_haptic_axis(double sign, double x)
                                 .limit = limit,
                                 .max_travel = travel,
                                 .period = 1e-3,
-                                .timed = 1,
+                                .is_paced = 1,
                                 .start_ns = tact_clock_now()};
 }
 
@@ -152,11 +152,13 @@ static void wall_tests_without_a_stability_limit_are_marked(void **state)
     found.damping = 100.0 * damping;
     assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.stiffness[0]));
-    assert_true(fabs(width.unstable_stiffness[0] - 0.25 * width.line[0]) < 1e-9 * width.line[0]);
+    assert_true(fabs(width.unstable_stiffness[0] - 0.25 * width.analytic_limit[0]) <
+                1e-9 * width.analytic_limit[0]);
     /* the last virtual wall has a fifth of the stiffness at the stability limit */
     found.damping = 0.01 * damping;
     assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
-    assert_true(isnan(width.unstable_stiffness[0]) && width.stiffness[0] > 19.0 * width.line[0]);
+    assert_true(isnan(width.unstable_stiffness[0]) &&
+                width.stiffness[0] > 19.0 * width.analytic_limit[0]);
 }
 
 static void signal_ends_the_force_on_a_haptic_axis(

@@ -96,37 +96,37 @@ static void a_starved_guard_raises_no_force_at_once(void **state)
  * is sent at once; a reversed force rises from 0. */
 static void force_ramps_in_after_a_gap_in_the_guard(void **state)
 {
-    struct tact_guard_gap gap = {.parts = 2};
+    struct tact_guard_rise_limit gap = {.parts = 2};
     const double first[6] = {1.0, 0.0, 0.0, 0.0, 0.1, 0.0},
                  later[6] = {3.0, 0.0, 0.0, 0.0, 0.05, 0.0},
                  other[6] = {-2.0, 0.0, 0.0, 0.0, 0.3, 0.0}, none[6] = {0.0};
     (void)state;
-    tact_guard_bridge_gap(&gap, first, 1000, GUARD_TIMEOUT_NS);
+    tact_guard_limit_rise_after_gap(&gap, first, 1000, GUARD_TIMEOUT_NS);
     assert_memory_equal(gap.sent, first, sizeof first);
     int64_t now = 1000 + 5 * GUARD_TIMEOUT_NS;
-    tact_guard_bridge_gap(&gap, later, now, GUARD_TIMEOUT_NS);
+    tact_guard_limit_rise_after_gap(&gap, later, now, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] - 1.2) < 1e-8 && gap.sent[4] == 0.05);
-    tact_guard_bridge_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+    tact_guard_limit_rise_after_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] - 1.4) < 1e-8);
-    const struct tact_guard_gap half = gap;
-    tact_guard_bridge_gap(&gap, none, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+    const struct tact_guard_rise_limit half = gap;
+    tact_guard_limit_rise_after_gap(&gap, none, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     assert_memory_equal(gap.sent, none, sizeof none);
-    tact_guard_bridge_gap(&gap, later, now + GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+    tact_guard_limit_rise_after_gap(&gap, later, now + GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     assert_memory_equal(gap.sent, later, sizeof later);
     gap = half;
-    tact_guard_bridge_gap(&gap, other, now, GUARD_TIMEOUT_NS);
+    tact_guard_limit_rise_after_gap(&gap, other, now, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] + 0.2) < 1e-9 && gap.sent[4] == 0.3);
     gap = half;
     now = gap.last_choice_ns;
     for (int i = 0; i < 8; i++) {
-        tact_guard_bridge_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_limit_rise_after_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     }
     assert_memory_equal(gap.sent, later, sizeof later);
     /* all cycles take long: the force lags, but follows the requested one */
     for (int i = 0; i < 200; i++) {
-        tact_guard_bridge_gap(&gap, first, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
-        tact_guard_bridge_gap(&gap, later, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
-        tact_guard_bridge_gap(&gap, later, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_limit_rise_after_gap(&gap, first, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_limit_rise_after_gap(&gap, later, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_limit_rise_after_gap(&gap, later, now += 5 * GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     }
     assert_true(gap.sent[0] > 1.3 && gap.sent[0] < 3.0);
 }
@@ -140,24 +140,26 @@ static void reversed_force_rises_from_zero_late_in_a_ramp(void **state)
     const double most = 2.0 / 40 + 1e-6;
     (void)state;
     for (int k = 0; k < 3; k++) {
-        struct tact_guard_gap gap = {.parts = 2, .last_choice_ns = 1000};
+        struct tact_guard_rise_limit gap = {.parts = 2, .last_choice_ns = 1000};
         int64_t now = 1000 + 20 * GUARD_TIMEOUT_NS;
-        assert_true(tact_guard_bridge_gap(&gap, pressed, now, GUARD_TIMEOUT_NS));
+        assert_true(tact_guard_limit_rise_after_gap(&gap, pressed, now, GUARD_TIMEOUT_NS));
         for (int i = 0; i < 37; i++) {
-            assert_false(
-                tact_guard_bridge_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS));
+            assert_false(tact_guard_limit_rise_after_gap(&gap, pressed, now += GUARD_TIMEOUT_NS,
+                                                         GUARD_TIMEOUT_NS));
         }
         assert_true(gap.sent[0] > 1.85 && gap.sent[0] < 2.0);
         for (int i = 1; i <= 3; i++) {
-            tact_guard_bridge_gap(&gap, turned[k], now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+            tact_guard_limit_rise_after_gap(&gap, turned[k], now += GUARD_TIMEOUT_NS,
+                                            GUARD_TIMEOUT_NS);
             const double length = sqrt(gap.sent[0] * gap.sent[0] + gap.sent[1] * gap.sent[1] +
                                        gap.sent[2] * gap.sent[2]);
             assert_true(length > 0.0 && length < i * most);
         }
-        tact_guard_bridge_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+        tact_guard_limit_rise_after_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
         assert_true(gap.sent[0] > 0.0 && gap.sent[0] < most);
         for (int i = 0; i < 40; i++) {
-            tact_guard_bridge_gap(&gap, pressed, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
+            tact_guard_limit_rise_after_gap(&gap, pressed, now += GUARD_TIMEOUT_NS,
+                                            GUARD_TIMEOUT_NS);
         }
         assert_memory_equal(gap.sent, pressed, sizeof pressed);
     }
@@ -166,13 +168,13 @@ static void reversed_force_rises_from_zero_late_in_a_ramp(void **state)
 enum { GUARD_CYCLES_PER_TICK = 10, TICKS_OF_BURST = 50 };
 
 /* One cycle of the guard, in which it handles so many heartbeats more. */
-static void run_guard_cycle(struct tact_guard_gap *gap, const double *force, uint32_t *beat,
+static void run_guard_cycle(struct tact_guard_rise_limit *gap, const double *force, uint32_t *beat,
                             uint32_t more, int64_t *now)
 {
     const int64_t tick_ns = GUARD_TIMEOUT_NS / 4;
-    tact_guard_count_heartbeats(gap, *beat += more, tick_ns,
-                                *now += tick_ns / GUARD_CYCLES_PER_TICK);
-    tact_guard_bridge_gap(gap, force, *now, GUARD_TIMEOUT_NS);
+    tact_guard_detect_heartbeat_burst(gap, *beat += more, tick_ns,
+                                      *now += tick_ns / GUARD_CYCLES_PER_TICK);
+    tact_guard_limit_rise_after_gap(gap, force, *now, GUARD_TIMEOUT_NS);
 }
 
 /* Largest step of a force that rises by 2 N in a burst of 50 heartbeats, which the guard handles in
@@ -180,7 +182,7 @@ static void run_guard_cycle(struct tact_guard_gap *gap, const double *force, uin
  * or rises slowly and is sent as it is. */
 static double largest_step_in_burst(int cycles, int is_pressed_before)
 {
-    struct tact_guard_gap gap = {.parts = 2};
+    struct tact_guard_rise_limit gap = {.parts = 2};
     double force[6] = {is_pressed_before ? 0.2 : 0.0}, last, step = 0.0;
     uint32_t beat = 0;
     int64_t now = 1000;
@@ -221,12 +223,12 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 /* A number of heartbeats that no loop can have sent, as in a damaged page, is a burst too. */
 static void any_heartbeat_number_is_in_range(void **state)
 {
-    struct tact_guard_gap gap = {.parts = 2, .last_choice_ns = 1000};
+    struct tact_guard_rise_limit gap = {.parts = 2, .last_choice_ns = 1000};
     const double pressed[6] = {2.0};
     (void)state;
     for (uint32_t i = 1; i <= 8; i++) {
-        tact_guard_count_heartbeats(&gap, i * (UINT32_MAX - 1U), 1000000000, 1000 + i);
-        assert_true(tact_guard_bridge_gap(&gap, pressed, 1000 + i, GUARD_TIMEOUT_NS));
+        tact_guard_detect_heartbeat_burst(&gap, i * (UINT32_MAX - 1U), 1000000000, 1000 + i);
+        assert_true(tact_guard_limit_rise_after_gap(&gap, pressed, 1000 + i, GUARD_TIMEOUT_NS));
         assert_true(gap.sent[0] >= 0.0 && gap.sent[0] < 0.1);
     }
 }

@@ -149,7 +149,7 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
     const uint64_t first = connect_link_ends();
     const int plain = open_plain_socket();
     const struct tact_network_device *end = devices[0].self;
-    const uint64_t received = end->channel.counts.received;
+    const uint64_t received = end->channel.counts.received_packet_count;
     for (uint64_t i = 0; i < ROUNDS; i++) {
         measure_cost_round(first + i * TICKS, plain);
         for (int k = 0; k < KINDS; k++) {
@@ -161,7 +161,7 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
             i == 0 || times[PLAIN][median_index] < of_plain ? times[PLAIN][median_index] : of_plain;
         print_message("\n");
     }
-    assert_true(end->channel.counts.received - received >= ROUNDS * TICKS - 1);
+    assert_true(end->channel.counts.received_packet_count - received >= ROUNDS * TICKS - 1);
     assert_true(end->unsent_packet_count == 0 && end->unsendable_tick_count == 0);
     of_plain *= MOST_OF_PLAIN;
     const int64_t most =

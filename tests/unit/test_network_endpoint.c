@@ -285,8 +285,8 @@ static void replayed_datagrams_have_no_effect(void **state)
     assert_int_equal(caller.counts.completed_handshake_count, 1);
     assert_int_equal(listener.counts.accepted_packet_count, counts[1].accepted_packet_count);
     assert_int_equal(caller.counts.accepted_packet_count, counts[0].accepted_packet_count);
-    assert_true(listener.counts.repeated > 40 * 40);
-    assert_true(caller.counts.repeated + caller.counts.foreign_packet_count > 40 * 40);
+    assert_true(listener.counts.replayed_packet_count > 40 * 40);
+    assert_true(caller.counts.replayed_packet_count + caller.counts.foreign_packet_count > 40 * 40);
     /* The caller's hello was among the replayed datagrams, and the session continues. */
     assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
     char text[TACT_NETWORK_PAYLOAD];
@@ -367,7 +367,7 @@ static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
         connected = caller.has_session ? i : -1;
     }
     print_message("connected after %d ms, %llu recorded hellos refused\n", connected,
-                  (unsigned long long)listener.counts.repeated);
+                  (unsigned long long)listener.counts.replayed_packet_count);
     assert_in_range(connected, 0, 1000 * RECORDED / 20 + 200);
     close(fd);
     tact_network_endpoint_close(&caller);
@@ -485,7 +485,8 @@ static void random_datagrams_are_refused(void **state)
     const struct tact_network_counts *c = &listener.counts;
     print_message("of %llu datagrams %llu malformed, %llu forged, %llu repeated, %llu foreign\n",
                   (unsigned long long)c->received, (unsigned long long)c->malformed_packet_count,
-                  (unsigned long long)c->forged_packet_count, (unsigned long long)c->repeated,
+                  (unsigned long long)c->forged_packet_count,
+                  (unsigned long long)c->replayed_packet_count,
                   (unsigned long long)c->foreign_packet_count);
     assert_memory_equal(&before, &listener.session, sizeof before);
     assert_int_equal(c->completed_handshake_count, 1);

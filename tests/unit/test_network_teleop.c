@@ -79,7 +79,7 @@ static void receive_at_site(struct site *site, struct tact_network_link *from, i
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     ssize_t size;
-    while ((size = tact_network_link_get(from, now, payload)) >= 0) {
+    while ((size = tact_network_link_receive(from, now, payload)) >= 0) {
         const int rc = tact_network_channel_receive(&site->channel, payload, (size_t)size, now + 1);
         assert_true(rc == 0 || rc == -EALREADY);
     }
@@ -94,7 +94,7 @@ static void send_from_site(struct site *site, double wave, double position, doub
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const ssize_t size = tact_network_channel_send(&site->channel, &sample, now + 1, payload);
     assert_true(size > 0);
-    tact_network_link_put(site->link, now, payload, (size_t)size);
+    tact_network_link_send(site->link, now, payload, (size_t)size);
 }
 
 struct device_and_robot {
@@ -250,7 +250,7 @@ static void wave_press_equals_that_without_delay(void **state)
                           delays_ms[i], hands[h].name, r.press_force, ideal_press_force(&hands[h]),
                           f.drag, r.peak, r.late_speed);
             assert_true(does_settle(r));
-            assert_true(r.least_energy > -1e-12 && r.counts.missing == 0);
+            assert_true(r.least_energy > -1e-12 && r.counts.missing_wave_count == 0);
             if (h == 1) {
                 o.free = 0;
                 o.tank = 0.1;

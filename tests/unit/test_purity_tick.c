@@ -131,7 +131,7 @@ static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t no
         is_thread_watched = 1;
     }
     seen->ticks = tick;
-    seen->packets_received = network_device->channel.counts.received;
+    seen->packets_received = network_device->channel.counts.received_packet_count;
     inner.ops->read(self, tick, t, now, in);
 }
 
