@@ -46,9 +46,9 @@ enum tact_symmetric_six_fault tact_symmetric_six_check(const double m[36])
     }
     scale_to_unit_diagonal(m, unit);
     for (int i = 0; i < 36; i++) {
-        const int transposed = i % 6 * 6 + i / 6;
-        const double off = m[i] - m[transposed];
-        if (off != 0.0 && !(fabs(unit[i] - unit[transposed]) <= TOLERANCE)) {
+        const int transposed_entry = i % 6 * 6 + i / 6;
+        const double off = m[i] - m[transposed_entry];
+        if (off != 0.0 && !(fabs(unit[i] - unit[transposed_entry]) <= TOLERANCE)) {
             return TACT_SIX_NOT_SYMMETRIC;
         }
         if (i % 7 && !(fabs(unit[i]) <= 1.0 + TOLERANCE)) {

@@ -58,11 +58,11 @@ struct simplex_basis {
 
 static void set_initial_simplex_basis(struct simplex_basis *b, double size)
 {
-    static const double tetrahedron_signs[4][3] = {
+    static const double start_tetrahedron_signs[4][3] = {
         {1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 3; k++) {
-            b->row[i][k] = tetrahedron_signs[i][k] / sqrt(3.0);
+            b->row[i][k] = start_tetrahedron_signs[i][k] / sqrt(3.0);
         }
         b->row[i][3] = 1.0;
         b->right[i] = 4.0 * size;

@@ -23,9 +23,9 @@ static const double EQUAL_DUAL_POINTS_TOLERANCE = 1e-11;
  * enclose. */
 struct overlap_polyhedron {
     size_t count;
-    double (*plane)[4];    /* n.r <= d, r from origin */
-    uint8_t *owner_solids; /* solid that the plane belongs to; 1: A, 2: B, 3: both */
-    double (*point)[3];    /* n / d */
+    double (*plane)[4];       /* n.r <= d, r from origin */
+    uint8_t *solids_of_plane; /* solid that the plane belongs to; 1: A, 2: B, 3: both */
+    double (*point)[3];       /* n / d */
     size_t corners, capacity;
     struct corner *corner;
     double origin[3];
@@ -40,13 +40,13 @@ struct corner {
 /** A dual point with the plane that it belongs to, for sorting. */
 struct plane_with_dual_point {
     double point[3], plane[4];
-    uint8_t owner_solids;
+    uint8_t solids_of_plane;
 };
 
 static void free_overlap_polyhedron(struct overlap_polyhedron *d)
 {
     free(d->plane);
-    free(d->owner_solids);
+    free(d->solids_of_plane);
     free(d->point);
     free(d->corner);
 }
@@ -55,7 +55,7 @@ static void free_overlap_polyhedron(struct overlap_polyhedron *d)
  * same solid. */
 static void add_triangle_plane(struct overlap_polyhedron *d, const double r[9],
                                const double origin_to_shape[3], const struct tact_mesh *m, size_t t,
-                               uint8_t owner_solids)
+                               uint8_t solids_of_plane)
 {
     double p[3][3], e[3][3], length[3], n[3], unit[3];
     for (size_t k = 0; k < 3; k++) {
@@ -76,11 +76,11 @@ static void add_triangle_plane(struct overlap_polyhedron *d, const double r[9],
     double *plane = d->plane[d->count];
     tact_v3_copy(plane, unit);
     plane[3] = tact_v3_dot(unit, p[at]);
-    d->owner_solids[d->count++] = owner_solids;
+    d->solids_of_plane[d->count++] = solids_of_plane;
 }
 
 static void add_shape_planes(struct overlap_polyhedron *d, const struct tact_shape *shape,
-                             const struct tact_pose *pose, uint8_t owner_solids)
+                             const struct tact_pose *pose, uint8_t solids_of_plane)
 {
     static const double up[3] = {0.0, 0.0, 1.0};
     double r[9], origin_to_shape[3];
@@ -90,11 +90,11 @@ static void add_shape_planes(struct overlap_polyhedron *d, const struct tact_sha
         double *plane = d->plane[d->count];
         tact_m3_mul_v3(plane, r, up);
         plane[3] = tact_v3_dot(plane, origin_to_shape);
-        d->owner_solids[d->count++] = owner_solids;
+        d->solids_of_plane[d->count++] = solids_of_plane;
         return;
     }
     for (size_t t = 0; t < shape->mesh->triangle_count; t++) {
-        add_triangle_plane(d, r, origin_to_shape, shape->mesh, t, owner_solids);
+        add_triangle_plane(d, r, origin_to_shape, shape->mesh, t, solids_of_plane);
     }
 }
 
@@ -106,7 +106,7 @@ static int compare_dual_points(const void *pa, const void *pb)
             return a->point[k] < b->point[k] ? -1 : 1;
         }
     }
-    return a->owner_solids - b->owner_solids;
+    return a->solids_of_plane - b->solids_of_plane;
 }
 
 /** 1 where two dual points belong to one plane. */
@@ -132,7 +132,7 @@ static int compute_dual_points(struct overlap_polyhedron *d, const double point_
     for (size_t i = 0; i < d->count; i++) {
         memcpy(sorted_planes[i].plane, d->plane[i], sizeof sorted_planes[i].plane);
         sorted_planes[i].plane[3] -= tact_v3_dot(d->plane[i], point_inside);
-        sorted_planes[i].owner_solids = d->owner_solids[i];
+        sorted_planes[i].solids_of_plane = d->solids_of_plane[i];
         tact_v3_scale(sorted_planes[i].point, d->plane[i], 1.0 / sorted_planes[i].plane[3]);
     }
     qsort(sorted_planes, d->count, sizeof *sorted_planes, compare_dual_points);
@@ -149,7 +149,7 @@ static int compute_dual_points(struct overlap_polyhedron *d, const double point_
         }
         if (duplicate_plane > 0 && sorted_planes[duplicate_plane - 1].point[0] >=
                                        sorted_planes[i].point[0] - dual_point_tolerance) {
-            sorted_planes[duplicate_plane - 1].owner_solids |= sorted_planes[i].owner_solids;
+            sorted_planes[duplicate_plane - 1].solids_of_plane |= sorted_planes[i].solids_of_plane;
         } else {
             sorted_planes[distinct_plane_count++] = sorted_planes[i];
         }
@@ -158,7 +158,7 @@ static int compute_dual_points(struct overlap_polyhedron *d, const double point_
     for (size_t i = 0; i < distinct_plane_count; i++) {
         memcpy(d->plane[i], sorted_planes[i].plane, sizeof d->plane[i]);
         tact_v3_copy(d->point[i], sorted_planes[i].point);
-        d->owner_solids[i] = sorted_planes[i].owner_solids;
+        d->solids_of_plane[i] = sorted_planes[i].solids_of_plane;
     }
     tact_v3_add(d->origin, d->origin, point_inside);
     free(sorted_planes);
@@ -288,7 +288,7 @@ static void integrate_polyhedron(const struct overlap_polyhedron *d,
             if (end > i + 1) {
                 add_face_triangle_sums(
                     moment_sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
-                    surface_share_of_a[d->owner_solids[d->corner[i].plane_index]]);
+                    surface_share_of_a[d->solids_of_plane[d->corner[i].plane_index]]);
             }
         }
     }
@@ -347,8 +347,8 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
     double size = is_halfspace_a ? bounding_box_radius(b->mesh, pb, d.origin)
                                  : bounding_box_radius(a->mesh, pa, d.origin);
     d.plane = malloc(capacity * sizeof *d.plane);
-    d.owner_solids = malloc(capacity);
-    int rc = d.plane && d.owner_solids ? 0 : -ENOMEM;
+    d.solids_of_plane = malloc(capacity);
+    int rc = d.plane && d.solids_of_plane ? 0 : -ENOMEM;
     if (rc == 0) {
         add_shape_planes(&d, a, pa, 1);
         add_shape_planes(&d, b, pb, 2);

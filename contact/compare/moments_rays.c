@@ -233,14 +233,14 @@ static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_
         extend_box_to_point(&overlap_bounding_box, direction[k].overlap_bounding_box.lower);
         extend_box_to_point(&overlap_bounding_box, direction[k].overlap_bounding_box.upper);
     }
-    double share = 1.0;
+    double box_volume_ratio = 1.0;
     for (int k = 0; k < 3; k++) {
         double cell_size = (before.upper[k] - before.lower[k]) / rays_per_side;
         in->lower[k] = tact_max(before.lower[k], overlap_bounding_box.lower[k] - cell_size);
         in->upper[k] = tact_min(before.upper[k], overlap_bounding_box.upper[k] + cell_size);
-        share *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
+        box_volume_ratio *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
     }
-    return share < 0.5;
+    return box_volume_ratio < 0.5;
 }
 
 /** Combines the sums of the three ray directions. Dropped rays count as the mean of the others of

@@ -49,11 +49,13 @@ static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
         for (int j = 0; j < l->rays_per_side; j++) {
             double x = tact_rays_cell_middle(l, l->u, i) - c[l->u];
             double y = tact_rays_cell_middle(l, l->v, j) - c[l->v];
-            double square = body->radius * body->radius - x * x - y * y;
+            double squared_half_chord = body->radius * body->radius - x * x - y * y;
             uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
-            if (square > 0.0) {
-                append_ray_hit(ray_hits, cell, c[l->axis] - sqrt(square), 1, body_index);
-                append_ray_hit(ray_hits, cell, c[l->axis] + sqrt(square), -1, body_index);
+            if (squared_half_chord > 0.0) {
+                append_ray_hit(ray_hits, cell, c[l->axis] - sqrt(squared_half_chord), 1,
+                               body_index);
+                append_ray_hit(ray_hits, cell, c[l->axis] + sqrt(squared_half_chord), -1,
+                               body_index);
             }
         }
     }
@@ -113,11 +115,11 @@ static double side_of_projected_edge(const struct projected_edge *e, double x, d
 static int lattice_cells_between(const struct tact_rays_lattice *l, int axis, double low,
                                  double high, int cell_range[2])
 {
-    double first = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
-    double last = ceil((high - l->lower[axis]) / l->step[axis]);
-    cell_range[0] = (int)tact_max(first, 0.0);
-    cell_range[1] = (int)tact_min(last, l->rays_per_side - 1.0);
-    return first < l->rays_per_side && last >= 0.0;
+    double first_cell = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
+    double last_cell = ceil((high - l->lower[axis]) / l->step[axis]);
+    cell_range[0] = (int)tact_max(first_cell, 0.0);
+    cell_range[1] = (int)tact_min(last_cell, l->rays_per_side - 1.0);
+    return first_cell < l->rays_per_side && last_cell >= 0.0;
 }
 
 static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, double (*p)[3],

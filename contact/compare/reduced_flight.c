@@ -253,12 +253,12 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
         return -EDOM;
     }
     /* the coordinates place the body so that it touches, which an overlap at the start raises */
-    struct tact_reduced touching = *r;
-    tact_reduced_end_contact(&touching);
-    r->state.max_kinetic_energy = tact_body_energy(&touching.body);
+    struct tact_reduced simulation_after_contact = *r;
+    tact_reduced_end_contact(&simulation_after_contact);
+    r->state.max_kinetic_energy = tact_body_energy(&simulation_after_contact.body);
     r->state.min_total_energy =
         r->state.max_kinetic_energy -
-        r->body.mass * tact_v3_dot(touching.body.pose.position, r->options.gravity);
+        r->body.mass * tact_v3_dot(simulation_after_contact.body.pose.position, r->options.gravity);
     r->report.contacts++;
     r->step = r->options.max_step;
     tact_reduced_choose_contact_mode(r);
@@ -292,9 +292,10 @@ enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end
     const struct tact_body body_at_flight_start = r->body;
     struct smooth_contact c;
     double velocity[3], arm[3], low = 0.0;
-    const double speed = tact_v3_norm(body_at_flight_start.twist) +
-                         r->max_point_distance * tact_v3_norm(body_at_flight_start.twist + 3) +
-                         r->options.max_step * tact_v3_norm(r->options.gravity);
+    const double speed =
+        tact_v3_norm(body_at_flight_start.twist) +
+        r->max_point_distance_from_centre * tact_v3_norm(body_at_flight_start.twist + 3) +
+        r->options.max_step * tact_v3_norm(r->options.gravity);
     if (!isfinite(speed)) {
         return REDUCED_NOT_FINITE;
     }
@@ -302,11 +303,11 @@ enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end
     h = tact_min(h, MAX_FLIGHT_STEP_RATIO * r->size / speed);
     if (collides_after_flight(r, &body_at_flight_start, h, &c)) {
         for (int i = 0; i < BISECTIONS && h - low > 1e-6 * r->options.min_step; i++) {
-            const double middle = 0.5 * (low + h);
-            if (collides_after_flight(r, &body_at_flight_start, middle, &c)) {
-                h = middle;
+            const double bisected_step = 0.5 * (low + h);
+            if (collides_after_flight(r, &body_at_flight_start, bisected_step, &c)) {
+                h = bisected_step;
             } else {
-                low = middle;
+                low = bisected_step;
             }
         }
         collides_after_flight(r, &body_at_flight_start, h, &c);
@@ -339,8 +340,8 @@ enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double ga
     if (c.gap < -gap) {
         return REDUCED_OVERLAP_AT_START;
     }
-    const int touches =
+    const int begins_in_contact =
         c.gap <= gap && fabs(contact_velocity(r, &c, velocity)) <= r->options.settle_speed;
-    return touches && tact_reduced_begin_contact(r, &c) ? REDUCED_SINGULAR_MATRIX
-                                                        : REDUCED_NO_FAILURE;
+    return begins_in_contact && tact_reduced_begin_contact(r, &c) ? REDUCED_SINGULAR_MATRIX
+                                                                  : REDUCED_NO_FAILURE;
 }

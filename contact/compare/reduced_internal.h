@@ -76,18 +76,18 @@ struct tact_reduced {
     struct tact_reduced_options options;
     struct tact_shape shape[2];
     struct reduced_surface surface[2];
-    struct tact_pose local;    /* pose of shape 1 in the frame of the moving body */
-    struct tact_pose fixed;    /* pose of shape 2 */
-    double size;               /* size of the smaller of the two shapes [m] */
-    double max_point_distance; /* upper bound of the distance from the centre of mass to the
-                     farthest point of shape 1 [m] */
-    int may_have_two_contacts; /* 1: the two shapes are not a convex pair */
+    struct tact_pose local;                /* pose of shape 1 in the frame of the moving body */
+    struct tact_pose fixed;                /* pose of shape 2 */
+    double size;                           /* size of the smaller of the two shapes [m] */
+    double max_point_distance_from_centre; /* upper bound of the distance from the centre of mass to
+                     the farthest point of shape 1 [m] */
+    int may_have_two_contacts;             /* 1: the two shapes are not a convex pair */
     struct tact_body body; /* mass and inertia of the moving body; pose and twist in flight only */
     struct reduced_state state;
     double step;                      /* length of the next time step [s] */
     double incipient_slip[2];         /* direction in which slip will begin, while there is none,
                                          in frame 1c */
-    int chart_crossings_without_time; /* chart edges crossed in succession without time between them
+    int chart_crossings_at_same_time; /* chart edges crossed in succession without time between them
                                        */
     enum reduced_failure failure;
     struct tact_reduced_report report;

@@ -28,11 +28,11 @@ int tact_reduced_solve_linear(double *a, int n, double *x)
         x[k] = x[pivot];
         x[pivot] = swapped_entry;
         for (int i = k + 1; i < n; i++) {
-            const double row_factor = a[i * n + k] / a[k * n + k];
+            const double elimination_factor = a[i * n + k] / a[k * n + k];
             for (int j = k; j < n; j++) {
-                a[i * n + j] -= row_factor * a[k * n + j];
+                a[i * n + j] -= elimination_factor * a[k * n + j];
             }
-            x[i] -= row_factor * x[k];
+            x[i] -= elimination_factor * x[k];
         }
     }
     for (int k = n - 1; k >= 0; k--) {
@@ -97,11 +97,11 @@ static void rotate_spatial_rows(const double turn[9], const double h[SPATIAL][2]
                                 double out[SPATIAL][2])
 {
     for (int i = 0; i < SPATIAL; i++) {
-        const int half_start = i / 3 * 3;
+        const int first_row_of_half = i / 3 * 3;
         const double *row = turn + 3 * (i % 3);
         for (int k = 0; k < 2; k++) {
-            out[i][k] = row[0] * h[half_start][k] + row[1] * h[half_start + 1][k] +
-                        row[2] * h[half_start + 2][k];
+            out[i][k] = row[0] * h[first_row_of_half][k] + row[1] * h[first_row_of_half + 1][k] +
+                        row[2] * h[first_row_of_half + 2][k];
         }
     }
 }

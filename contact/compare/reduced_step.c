@@ -233,11 +233,11 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
 {
     int body, edge, count = 0;
     struct reduced_motion f;
-    const double edge_distance_before =
+    const double chart_edge_distance_before =
         tact_max(distance_to_chart_edge(r, &r->state, &body, &edge), 0.0);
-    const double edge_distance_after = distance_to_chart_edge(r, to, &body, &edge);
+    const double chart_edge_distance_after = distance_to_chart_edge(r, to, &body, &edge);
     const double step_fraction =
-        edge_distance_before / (edge_distance_before - edge_distance_after);
+        chart_edge_distance_before / (chart_edge_distance_before - chart_edge_distance_after);
     const enum reduced_failure failure = integrate_runge_kutta(r, step_fraction * h, to);
     if (failure) {
         return failure;
@@ -255,9 +255,9 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
         memcpy(d.q, r->state.rate, sizeof d.q);
         advance_reduced_state(&state_after_min_step, r->options.min_step, &d);
         if (distance_to_chart_edge(r, &state_after_min_step, &body, &edge) >= 0.0) {
-            r->chart_crossings_without_time =
-                step_fraction * h > 0.0 ? 0 : r->chart_crossings_without_time + 1;
-            if (r->chart_crossings_without_time > MAX_CHART_CROSSINGS_WITHOUT_TIME) {
+            r->chart_crossings_at_same_time =
+                step_fraction * h > 0.0 ? 0 : r->chart_crossings_at_same_time + 1;
+            if (r->chart_crossings_at_same_time > MAX_CHART_CROSSINGS_WITHOUT_TIME) {
                 return REDUCED_TOO_MANY_CHART_CROSSINGS;
             }
             if (solve_motion_at_state(r, &r->state, r->report.mode, &f)) {

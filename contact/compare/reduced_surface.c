@@ -139,14 +139,16 @@ struct chart_point tact_reduced_surface_find_chart_point(const struct reduced_su
     }
 }
 
-/* Taylor polynomial of the sine (shift 0) or cosine (shift 1) of a polynomial x. */
-static struct jet jet_of_sine(const struct jet *x, int shift)
+/* Taylor polynomial of the sine (derivative_order 0) or cosine (derivative_order 1) of a polynomial
+ * x. */
+static struct jet jet_of_sine(const struct jet *x, int derivative_order)
 {
     const double s = tact_sin(x->c[0]), c = tact_cos(x->c[0]);
     const double sine_derivative_cycle[5] = {s, c, -s, -c, s};
-    const double f[4] = {sine_derivative_cycle[shift], sine_derivative_cycle[shift + 1],
-                         sine_derivative_cycle[(shift + 2) % 4],
-                         sine_derivative_cycle[(shift + 3) % 4]};
+    const double f[4] = {sine_derivative_cycle[derivative_order],
+                         sine_derivative_cycle[derivative_order + 1],
+                         sine_derivative_cycle[(derivative_order + 2) % 4],
+                         sine_derivative_cycle[(derivative_order + 3) % 4]};
     return tact_jet_compose(x, f);
 }
 
@@ -333,11 +335,11 @@ static struct chart_point next_chart_on_cube(const struct chart_point *p, int ed
     d[axis[0]] = sign;
     d[axis[1]] = p->st[0];
     d[axis[2]] = p->st[1];
-    const int along = axis[edge % 2 ? 1 : 2];
-    r.chart = 2 * along + (d[along] < 0.0);
+    const int neighbour_face_axis = axis[edge % 2 ? 1 : 2];
+    r.chart = 2 * neighbour_face_axis + (d[neighbour_face_axis] < 0.0);
     cube_face_axes(r.chart, next, &sign);
-    r.st[0] = d[next[1]] / fabs(d[along]);
-    r.st[1] = d[next[2]] / fabs(d[along]);
+    r.st[0] = d[next[1]] / fabs(d[neighbour_face_axis]);
+    r.st[1] = d[next[2]] / fabs(d[neighbour_face_axis]);
     return r;
 }
 
@@ -363,13 +365,14 @@ static struct chart_point next_chart_on_profile(const struct revolution_surface 
 static struct chart_point next_square_chart(const struct square_charts *s,
                                             const struct chart_point *p, int edge)
 {
-    const double along[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0], 1.0 - p->st[1]};
+    const double fraction_along_edge[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0],
+                                                      1.0 - p->st[1]};
     const int to = s->neighbour_over_edge[p->chart][edge];
     if (to == SQUARE_POLE) {
         return *p; /* where the chart is singular, and the motion ends */
     }
     struct chart_point r = {.chart = to / SQUARE_SIDES};
-    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[edge], r.st);
+    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - fraction_along_edge[edge], r.st);
     return r;
 }
 

@@ -69,21 +69,21 @@ static int is_outside_friction_cone(const double *f, double mu)
 static double solve_on_friction_cone(const double *s, const double *b, const double *q,
                                      double *torque)
 {
-    double a[9], along[3], rest[3];
+    double a[9], solved_coupling[3], solved_bias[3];
     for (int i = 0; i < 3; i++) {
         const double *row = s + (3 + i) * 6;
         memcpy(a + 3 * i, row + 3, 3 * sizeof *a);
-        along[i] = tact_v3_dot(row, q);
-        rest[i] = b[3 + i];
+        solved_coupling[i] = tact_v3_dot(row, q);
+        solved_bias[i] = b[3 + i];
     }
     tact_ldl_factor(a, 3);
-    tact_ldl_solve(a, 3, along);
-    tact_ldl_solve(a, 3, rest);
-    double slope = tact_v3_dot(s, q) - tact_v3_dot(s + 3, along);
-    double offset = b[0] - tact_v3_dot(s + 3, rest);
+    tact_ldl_solve(a, 3, solved_coupling);
+    tact_ldl_solve(a, 3, solved_bias);
+    double slope = tact_v3_dot(s, q) - tact_v3_dot(s + 3, solved_coupling);
+    double offset = b[0] - tact_v3_dot(s + 3, solved_bias);
     double size = slope > TACT_PIVOT_FLOOR * s[0] ? -offset / slope : 0.0;
     for (int i = 0; i < 3; i++) {
-        torque[i] = -rest[i] - along[i] * size;
+        torque[i] = -solved_bias[i] - solved_coupling[i] * size;
     }
     return size;
 }

@@ -292,7 +292,7 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
 static void step_friction_state(const struct tact_local_problem *problem, struct friction_state *at,
                                 double *step)
 {
-    const struct friction_state from = *at;
+    const struct friction_state state_before = *at;
     for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
         at->d[i] += problem->semi[i] * step[i];
     }
@@ -300,9 +300,9 @@ static void step_friction_state(const struct tact_local_problem *problem, struct
         tact_max(0.0, tact_min(1.0, at->friction_to_torsion_fraction + step[2]));
     tact_local_clamp_pressure_centre(problem, at->d);
     for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
-        step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
+        step[i] = (at->d[i] - state_before.d[i]) / problem->semi[i];
     }
-    step[2] = at->friction_to_torsion_fraction - from.friction_to_torsion_fraction;
+    step[2] = at->friction_to_torsion_fraction - state_before.friction_to_torsion_fraction;
 }
 
 /* Minus the inverse of the derivative of the residual, by finite differences; the identity, as if
@@ -311,7 +311,7 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
                                        const struct friction_state_trial *now, double *inverse)
 {
     const int rolls = tact_local_transmits_rolling_torque(problem);
-    const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
+    const int is_varying[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
     const double inward_step_sign[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0,
                                         now->at.d[1] > 0.0 ? -1.0 : 1.0,
                                         now->at.friction_to_torsion_fraction > 0.5 ? -1.0 : 1.0};
@@ -320,7 +320,7 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
         struct friction_state_trial perturbed_trial = *now;
         double step[3] = {0.0, 0.0, 0.0};
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
-        if (free[k]) {
+        if (is_varying[k]) {
             step[k] = FRICTION_STATE_DIFFERENCE_STEP * inward_step_sign[k];
             step_friction_state(problem, &perturbed_trial.at, step);
             evaluate_trial_friction_state(problem, &perturbed_trial);
@@ -487,6 +487,7 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
         limits = tact_has_friction_points(problem) ? tact_local_search_on_points_surface(problem, r)
                                                    : search_friction_state(problem, r);
     }
-    int active_friction_limits = tact_local_scale_to_limit_surface(problem, r);
-    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | active_friction_limits : limits;
+    int friction_limits_reached = tact_local_scale_to_limit_surface(problem, r);
+    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | friction_limits_reached
+                                    : limits;
 }

@@ -82,11 +82,11 @@ double tact_active_set_residual(const struct tact_active_set *a)
 void tact_active_set_solve_newton_step(const struct tact_active_set *a,
                                        struct tact_active_set_step *out)
 {
-    double more[4] = {0.0};
+    double slip_terms[4] = {0.0};
     if (a->is_slipping) {
-        tact_active_set_limit_surface_normal(a, more);
-        tact_v3_scale(more, more, a->slip_multiplier);
-        more[3] = friction_limit_excess(a);
+        tact_active_set_limit_surface_normal(a, slip_terms);
+        tact_v3_scale(slip_terms, slip_terms, a->slip_multiplier);
+        slip_terms[3] = friction_limit_excess(a);
     }
-    tact_active_set_response_of_unknowns(a, a->un, a->ut, more, out);
+    tact_active_set_response_of_unknowns(a, a->un, a->ut, slip_terms, out);
 }

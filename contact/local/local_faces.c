@@ -108,9 +108,9 @@ void tact_active_set_project_to_face(struct tact_active_set *a)
         const double *p;
         double e[2];
         compute_edge_vector(a, a->first, &p, e);
-        double along = a->face == FACE_EDGE ? pressure_centre_along_edge(a, a->first) : 0.0;
-        x[1] = x[0] * (p[0] + along * e[0]);
-        x[2] = x[0] * (p[1] + along * e[1]);
+        double edge_fraction = a->face == FACE_EDGE ? pressure_centre_along_edge(a, a->first) : 0.0;
+        x[1] = x[0] * (p[0] + edge_fraction * e[0]);
+        x[2] = x[0] * (p[1] + edge_fraction * e[1]);
     }
 }
 
@@ -196,25 +196,25 @@ static double corner_opening_velocity(const struct tact_active_set *a, int corne
  * is_edge_the_solution_face() does so for an edge and its corners. */
 static int is_corner_the_solution_face(struct tact_active_set *a, double velocity_rounding)
 {
-    int last = a->first ? a->first - 1 : a->corners - 1;
-    double before = corner_opening_velocity(a, last),
-           after = corner_opening_velocity(a, next_polygon_corner(a, a->first));
-    if (tact_min(before, after) >= -velocity_rounding) {
+    int previous_corner = a->first ? a->first - 1 : a->corners - 1;
+    double previous_opening_velocity = corner_opening_velocity(a, previous_corner),
+           next_opening_velocity = corner_opening_velocity(a, next_polygon_corner(a, a->first));
+    if (tact_min(previous_opening_velocity, next_opening_velocity) >= -velocity_rounding) {
         return 1;
     }
     a->face = FACE_EDGE;
-    a->first = before < after ? last : a->first;
+    a->first = previous_opening_velocity < next_opening_velocity ? previous_corner : a->first;
     return 0;
 }
 
 static int is_edge_the_solution_face(struct tact_active_set *a)
 {
-    double along = pressure_centre_along_edge(a, a->first);
-    if (along >= 0.0 && along <= 1.0) {
+    double edge_fraction = pressure_centre_along_edge(a, a->first);
+    if (edge_fraction >= 0.0 && edge_fraction <= 1.0) {
         return 1;
     }
     a->face = FACE_CORNER;
-    a->first = along < 0.0 ? a->first : next_polygon_corner(a, a->first);
+    a->first = edge_fraction < 0.0 ? a->first : next_polygon_corner(a, a->first);
     return 0;
 }
 

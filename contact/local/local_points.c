@@ -115,10 +115,10 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
     }
     for (int i = 0; i < p->count; i++) {
         double w = slip[2], a = slip[0] - w * p->y[i], b = slip[1] + w * p->x[i], c = w * p->arm[i];
-        double along =
+        double squared_normal_slip =
             p->tilted ? p->tilt_xx[i] * a * a + 2.0 * p->tilt_xy[i] * a * b + p->tilt_yy[i] * b * b
                       : 0.0;
-        worst = tact_max(worst, a * a + b * b + c * c - along);
+        worst = tact_max(worst, a * a + b * b + c * c - squared_normal_slip);
     }
     return worst;
 }
@@ -133,11 +133,13 @@ static int compare_gauge_with_limit(const struct tact_local_problem *problem, co
     if (tact_v3_dot(z, slip) > limit * at->power * (1.0 + DECISION_MARGIN)) {
         return 0;
     }
-    double rest = limit * (1.0 - DECISION_MARGIN) - at->power;
-    if (!(tact_v3_norm(gauge_residual) < rest)) {
+    double power_below_limit = limit * (1.0 - DECISION_MARGIN) - at->power;
+    if (!(tact_v3_norm(gauge_residual) < power_below_limit)) {
         return -1; /* the bound is hardly below the residual's norm */
     }
-    return squared_gauge_bound(problem, gauge_residual) < rest * rest ? 1 : -1;
+    return squared_gauge_bound(problem, gauge_residual) < power_below_limit * power_below_limit
+               ? 1
+               : -1;
 }
 
 /* Searches for the slip of z from a slip at which the surface is `at`. limit: the search ends where

@@ -123,18 +123,18 @@ static void invert_slip_equations(const struct tact_active_set *a, const row *eq
     }
 }
 
-/* Solves for the right side `left`, then for the normal part, whose changes are w with its constant
+/* Solves for the given right side, then for the normal part, whose changes are w with its constant
  * terms in that lane of `constant`. */
 static void solve_slip_equations(const struct tact_active_set *a,
-                                 const struct slip_equation_solution *s, const double *left,
+                                 const struct slip_equation_solution *s, const double *right_side,
                                  const row *w, const row *constant, int constant_term_lane,
                                  struct tact_active_set_step *out)
 {
     double dt[3];
-    tact_m3_tmul_v3(dt, s->cofactors, left);
+    tact_m3_tmul_v3(dt, s->cofactors, right_side);
     out->slip_multiplier = 0.0;
     if (a->is_slipping) {
-        out->slip_multiplier = (tact_v3_dot(s->limit, dt) - s->det * left[3]) / s->along;
+        out->slip_multiplier = (tact_v3_dot(s->limit, dt) - s->det * right_side[3]) / s->along;
         tact_v3_axpy(dt, -out->slip_multiplier, s->by);
     }
     tact_v3_scale(out->t, dt, s->inverse);
@@ -163,14 +163,14 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
 {
     row normal[3], friction[3], w[3], eq[4];
     struct slip_equation_solution s;
-    double left[4];
+    double right_side[4];
     pack_row_velocities(a, un, ut, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
-        left[i] = -eq[i][3] - equation_residuals[i];
+        right_side[i] = -eq[i][3] - equation_residuals[i];
     }
-    solve_slip_equations(a, &s, left, w, w, 3, out);
+    solve_slip_equations(a, &s, right_side, w, w, 3, out);
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
@@ -184,17 +184,17 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
     pack_row_velocities(a, zero_velocity, zero_velocity, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
-    for (int is_friction_half = 0; is_friction_half < 2;
-         is_friction_half++) { /* unit velocities of each row in turn: of the normal
+    for (int is_friction_part = 0; is_friction_part < 2;
+         is_friction_part++) { /* unit velocities of each row in turn: of the normal
 part n, then of friction t */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
-            (is_friction_half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * is_friction_half + i];
+            (is_friction_part ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * is_friction_part + i];
         }
         compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
             const double left[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
-            solve_slip_equations(a, &s, left, w, constant, k, &out[3 * is_friction_half + k]);
+            solve_slip_equations(a, &s, left, w, constant, k, &out[3 * is_friction_part + k]);
         }
     }
 }

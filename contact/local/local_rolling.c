@@ -27,8 +27,8 @@ enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
  */
 struct rolling_resistance_problem {
     const struct tact_local_problem *problem;
-    struct tact_local_problem rest; /* without torques */
-    double factor[4];               /* of S_rr + g / e^2 */
+    struct tact_local_problem problem_without_torques; /* without torques */
+    double factor[4];                                  /* of S_rr + g / e^2 */
     double r[6];
     int limits, by;
 };
@@ -64,12 +64,13 @@ static void eliminate_rolling_torques(struct rolling_resistance_problem *m, doub
         double x[2] = {j < 4 ? p->s[24 + j] : p->b[4], j < 4 ? p->s[30 + j] : p->b[5]};
         tact_ldl_solve(m->factor, 2, x);
         for (int i = 0; i < 4; i++) {
-            double change = p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
-            double *entry = j < 4 ? &m->rest.s[6 * i + j] : &m->rest.b[i];
-            *entry = (j < 4 ? p->s[6 * i + j] : p->b[i]) - change;
+            double elimination_term = p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
+            double *eliminated_entry =
+                j < 4 ? &m->problem_without_torques.s[6 * i + j] : &m->problem_without_torques.b[i];
+            *eliminated_entry = (j < 4 ? p->s[6 * i + j] : p->b[i]) - elimination_term;
         }
     }
-    tact_local_prepare(&m->rest);
+    tact_local_prepare(&m->problem_without_torques);
 }
 
 /* Solves the law at a multiplier g of rolling; returns f_n / |z| - 1, almost linear in g. */
@@ -79,7 +80,7 @@ static double evaluate_rolling_equation(void *user, double g)
     const struct tact_local_problem *p = m->problem;
     eliminate_rolling_torques(m, g);
     m->r[4] = m->r[5] = 0.0;
-    m->limits = tact_local_cone_by(&m->rest, m->r, &m->by);
+    m->limits = tact_local_cone_by(&m->problem_without_torques, m->r, &m->by);
     double tau[2];
     for (int i = 0; i < 2; i++) {
         tau[i] = -p->b[4 + i] - tact_dot(p->s + 6 * (4 + i), m->r, 4);
@@ -128,10 +129,11 @@ static double rolling_torque_residual(const struct tact_local_problem *problem, 
 double tact_local_rolling_resistance_residual(const struct tact_local_problem *problem,
                                               const double r[6])
 {
-    struct tact_local_problem rest;
+    struct tact_local_problem problem_without_torques;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &rest);
-    return tact_max(tact_local_residual(&rest, contact), rolling_torque_residual(problem, r));
+    remove_rolling_torques(problem, r + 4, &problem_without_torques);
+    return tact_max(tact_local_residual(&problem_without_torques, contact),
+                    rolling_torque_residual(problem, r));
 }
 
 /* Solves with the rolling torques at their limit. equation_at_zero_multiplier: value of the
@@ -174,7 +176,7 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
     static const double zero_torques[2] = {0.0, 0.0};
     struct rolling_resistance_problem m = {.problem = problem};
     int is_multiplier_missing = 0;
-    remove_rolling_torques(problem, zero_torques, &m.rest);
+    remove_rolling_torques(problem, zero_torques, &m.problem_without_torques);
     memcpy(m.r, r, sizeof m.r);
     double equation_at_zero_multiplier = evaluate_rolling_equation(&m, 0.0);
     if (equation_at_zero_multiplier < 0.0) {

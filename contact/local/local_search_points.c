@@ -46,21 +46,22 @@ static void slip_opposed_by_friction(const struct tact_local_problem *problem,
     slip[0] = (y[0] - l[3] * slip[1] - l[6] * slip[2]) / l[0];
 }
 
-/* Moves a friction state to the next; share: part of the way to the impulse's centre of pressure.
- * Returns the change. */
+/* Moves a friction state to the next; step_fraction: part of the way to the impulse's centre of
+ * pressure. Returns the change. */
 static double advance_friction_state(const struct tact_local_problem *problem,
                                      struct friction_state *at, const double *d, const double *slip,
-                                     double share)
+                                     double step_fraction)
 {
-    double before[3], after[3], change = 0.0;
+    double slip_direction_before[3], slip_direction_after[3], change = 0.0;
     for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
-        double step = share * (d[i] - at->d[i]);
+        double step = step_fraction * (d[i] - at->d[i]);
         at->d[i] += step;
         change = tact_max(change, fabs(step) / problem->semi[i]);
     }
-    if (tact_v3_normalize(before, at->slip) > 0.0 && tact_v3_normalize(after, slip) > 0.0) {
-        tact_v3_sub(before, after, before);
-        change = tact_max(change, tact_v3_norm(before));
+    if (tact_v3_normalize(slip_direction_before, at->slip) > 0.0 &&
+        tact_v3_normalize(slip_direction_after, slip) > 0.0) {
+        tact_v3_sub(slip_direction_before, slip_direction_after, slip_direction_before);
+        change = tact_max(change, tact_v3_norm(slip_direction_before));
         tact_v3_copy(at->slip, slip);
     }
     return change;
@@ -79,12 +80,12 @@ int tact_local_search_on_points_surface(const struct tact_local_problem *problem
         if (!(r[0] > 0.0)) {
             return limits;
         }
-        double next[6];
-        memcpy(next, r, sizeof next);
-        int found = i % 2 ? tact_local_solve_by_active_set(problem, next) : -1;
-        if (found >= 0) {
-            memcpy(r, next, sizeof next);
-            return found;
+        double next_impulse[6];
+        memcpy(next_impulse, r, sizeof next_impulse);
+        int limits_of_next = i % 2 ? tact_local_solve_by_active_set(problem, next_impulse) : -1;
+        if (limits_of_next >= 0) {
+            memcpy(r, next_impulse, sizeof next_impulse);
+            return limits_of_next;
         }
         tact_local_friction_state(problem, r, &own);
         if (limits & TACT_LIMIT_CONE) {

@@ -41,11 +41,12 @@ static const double rim_directions[RIM_DIRECTIONS][2] = {
 
 /* Derivative of the objective along the rim, in the direction rotated from `from` by an angle given
  * as the tangent of its half. */
-static double rim_derivative_at_half_angle(void *user, double half)
+static double rim_derivative_at_half_angle(void *user, double half_angle_tangent)
 {
     struct rim *rim = user;
-    double share = 1.0 / (1.0 + half * half), c = (1.0 - half * half) * share,
-           s = 2.0 * half * share, he[3];
+    double squared_half_angle_cosine = 1.0 / (1.0 + half_angle_tangent * half_angle_tangent),
+           c = (1.0 - half_angle_tangent * half_angle_tangent) * squared_half_angle_cosine,
+           s = 2.0 * half_angle_tangent * squared_half_angle_cosine, he[3];
     double e[3] = {1.0, c * rim->from[0] - s * rim->from[1], s * rim->from[0] + c * rim->from[1]};
     tact_m3_mul_v3(he, rim->h, e);
     double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he);

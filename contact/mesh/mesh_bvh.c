@@ -61,10 +61,10 @@ void tact_sort_tree_items(struct tact_tree_item *tree_items, size_t count)
 /** Number of a tree node's triangles that the first child gets. */
 static size_t first_child_triangle_count(size_t count)
 {
-    const size_t triangle_count_of_8_leaves = 8 * (size_t)TACT_MESH_LEAF;
-    size_t unit = count > triangle_count_of_8_leaves ? triangle_count_of_8_leaves : TACT_MESH_LEAF;
-    size_t leaf_unit_count = (count + unit - 1) / unit;
-    return unit * ((leaf_unit_count + 1) / 2);
+    const size_t triangles_in_8_leaves = 8 * (size_t)TACT_MESH_LEAF;
+    size_t split_multiple = count > triangles_in_8_leaves ? triangles_in_8_leaves : TACT_MESH_LEAF;
+    size_t split_multiple_count = (count + split_multiple - 1) / split_multiple;
+    return split_multiple * ((split_multiple_count + 1) / 2);
 }
 
 static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *tree_items, size_t first,

@@ -30,14 +30,15 @@ struct crossings {
 struct crossing_search {
     const struct tact_mesh *mesh;
     const double *vertices;
-    const uint32_t *component_of_vertex; /* index of the connected component of each vertex */
-    double box_margin;                   /* enlargement of boxes [m] */
-    int counts_pairs_between_components; /* 1: pairs of triangles of different components are
+    const uint32_t *component_of_vertex;     /* index of the connected component of each vertex */
+    double box_margin;                       /* enlargement of boxes [m] */
+    int counts_crossings_between_components; /* 1: pairs of triangles of different components are
                                       counted; 0: pairs of the same component */
-    struct crossings *found;   /* where crossings between components are listed, or NULL */
-    struct crossings *allowed; /* crossings that are counted, each once, ascending; NULL: all */
-    size_t count;              /* the search ends above TACT_MESH_CROSSINGS_MAX */
-    int rc;                    /* 0, or -ENOMEM */
+    struct crossings *found_crossings; /* where crossings between components are listed, or NULL */
+    struct crossings
+        *crossings_to_count; /* crossings that are counted, each once, ascending; NULL: all */
+    size_t count;            /* the search ends above TACT_MESH_CROSSINGS_MAX */
+    int rc;                  /* 0, or -ENOMEM */
 };
 
 /** Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
@@ -109,7 +110,7 @@ static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t 
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
     const double *s[3], *t[3];
-    if (f->counts_pairs_between_components ==
+    if (f->counts_crossings_between_components ==
         (f->component_of_vertex[is[0]] == f->component_of_vertex[it[0]])) {
         return 0;
     }
@@ -118,11 +119,11 @@ static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t 
         t[k] = f->vertices + 3 * (size_t)it[k];
     }
     for (int k = 0; k < 3; k++) {
-        double lower_of_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
-        double upper_of_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
-        double lower_of_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
-        double upper_of_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
-        if (lower_of_s > upper_of_t || lower_of_t > upper_of_s) {
+        double box_lower_of_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
+        double box_upper_of_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
+        double box_lower_of_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
+        double box_upper_of_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
+        if (box_lower_of_s > box_upper_of_t || box_lower_of_t > box_upper_of_s) {
             return 0;
         }
     }
@@ -156,17 +157,18 @@ static void count_triangle_crossing(struct crossing_search *f, size_t i, size_t 
     uint64_t a = f->component_of_vertex[f->mesh->triangles[3 * i]];
     uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
     const struct component_pair key = {a < b ? a << 32 | b : b << 32 | a, 0};
-    if (f->allowed) {
-        struct component_pair *of = f->allowed->count
-                                        ? bsearch(&key, f->allowed->pairs, f->allowed->count,
-                                                  sizeof key, compare_component_pairs)
-                                        : NULL;
+    if (f->crossings_to_count) {
+        struct component_pair *of =
+            f->crossings_to_count->count
+                ? bsearch(&key, f->crossings_to_count->pairs, f->crossings_to_count->count,
+                          sizeof key, compare_component_pairs)
+                : NULL;
         if (!of || !of->crossings) {
             return;
         }
         of->crossings--;
-    } else if (f->found) {
-        f->rc = append_component_pair(f->found, key.pair);
+    } else if (f->found_crossings) {
+        f->rc = append_component_pair(f->found_crossings, key.pair);
     }
     f->count++;
 }
@@ -250,18 +252,18 @@ static double component_perturbation(uint32_t component, int axis)
 /** Sorts a list and joins its equal pairs. */
 static void join_equal_component_pairs(struct crossings *c)
 {
-    size_t kept = 0;
+    size_t distinct_pair_count = 0;
     if (c->count) {
         qsort(c->pairs, c->count, sizeof *c->pairs, compare_component_pairs);
     }
     for (size_t i = 0; i < c->count; i++) {
-        if (kept && c->pairs[kept - 1].pair == c->pairs[i].pair) {
-            c->pairs[kept - 1].crossings++;
+        if (distinct_pair_count && c->pairs[distinct_pair_count - 1].pair == c->pairs[i].pair) {
+            c->pairs[distinct_pair_count - 1].crossings++;
         } else {
-            c->pairs[kept++] = c->pairs[i];
+            c->pairs[distinct_pair_count++] = c->pairs[i];
         }
     }
-    c->count = kept;
+    c->count = distinct_pair_count;
 }
 
 /** Counts crossings between components displaced by +- a perturbation: components that overlap
@@ -271,30 +273,30 @@ static void join_equal_component_pairs(struct crossings *c)
 static int count_perturbed_crossings(struct crossing_search *f, size_t *crossings)
 {
     size_t n = f->mesh->vertex_count;
-    struct crossings found = {0};
+    struct crossings found_crossings = {0};
     const double *vertices = f->vertices;
-    double *moved = malloc(3 * n * sizeof *moved);
-    f->rc = moved ? 0 : -ENOMEM;
-    f->counts_pairs_between_components = 1;
-    f->found = &found;
+    double *displaced_vertices = malloc(3 * n * sizeof *displaced_vertices);
+    f->rc = displaced_vertices ? 0 : -ENOMEM;
+    f->counts_crossings_between_components = 1;
+    f->found_crossings = &found_crossings;
     f->count = 0;
     for (int way = 0; way < 2 && !f->rc && f->count <= TACT_MESH_CROSSINGS_MAX; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
             double by = (way ? 0.5 : -0.5) * f->box_margin *
                         component_perturbation(f->component_of_vertex[i / 3], (int)(i % 3));
-            moved[i] = vertices[i] + by;
+            displaced_vertices[i] = vertices[i] + by;
         }
-        f->vertices = moved;
-        f->allowed = way ? &found : NULL;
+        f->vertices = displaced_vertices;
+        f->crossings_to_count = way ? &found_crossings : NULL;
         f->count = 0;
         find_crossings_below_nodes(f, 0, 0);
-        join_equal_component_pairs(&found);
+        join_equal_component_pairs(&found_crossings);
     }
     f->vertices = vertices;
-    f->found = f->allowed = NULL;
+    f->found_crossings = f->crossings_to_count = NULL;
     *crossings = f->rc ? 0 : f->count;
-    free(moved);
-    free(found.pairs);
+    free(displaced_vertices);
+    free(found_crossings.pairs);
     return f->rc;
 }
 
@@ -302,10 +304,11 @@ static int count_perturbed_crossings(struct crossing_search *f, size_t *crossing
  * of the edge. */
 static int side_of_line(const double *a, const double *b, const double *p)
 {
-    int is_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
-    const double *low = is_reversed ? b : a, *high = is_reversed ? a : b;
+    int is_edge_direction_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = is_edge_direction_reversed ? b : a,
+                 *high = is_edge_direction_reversed ? a : b;
     double area = (high[0] - low[0]) * (p[1] - low[1]) - (high[1] - low[1]) * (p[0] - low[0]);
-    return (area >= 0.0) != is_reversed;
+    return (area >= 0.0) != is_edge_direction_reversed;
 }
 
 /** Winding number of the other components about a point: signed crossings of the ray along +z. */

@@ -121,24 +121,26 @@ static int are_points_near(const double *p, const double *q, double tolerance)
 }
 
 /** Copies the points without those that are within a distance of another, which is copied. Returns
- * their number, or 0 without memory; *welded is owned by the caller. */
-static size_t weld_points(const double *points, size_t n, double tolerance, double **welded)
+ * their number, or 0 without memory; *distinct_points is owned by the caller. */
+static size_t copy_distinct_points(const double *points, size_t n, double tolerance,
+                                   double **distinct_points)
 {
-    struct point_by_height *sorted = malloc(n * sizeof *sorted);
-    const double window = 2.0 * tolerance; /* over the sum of the direction's components */
+    struct point_by_height *points_by_height = malloc(n * sizeof *points_by_height);
+    const double height_range = 2.0 * tolerance; /* over the sum of the direction's components */
     size_t count = 0, first = 0;
     double *out = malloc(3 * n * sizeof *out);
-    *welded = out;
-    for (size_t i = 0; sorted && i < n; i++) {
-        sorted[i] = (struct point_by_height){tact_v3_dot(sorting_direction, points + 3 * i), i};
+    *distinct_points = out;
+    for (size_t i = 0; points_by_height && i < n; i++) {
+        points_by_height[i] =
+            (struct point_by_height){tact_v3_dot(sorting_direction, points + 3 * i), i};
     }
-    if (sorted) {
-        qsort(sorted, n, sizeof *sorted, compare_points_by_height);
+    if (points_by_height) {
+        qsort(points_by_height, n, sizeof *points_by_height, compare_points_by_height);
     }
-    for (size_t i = 0; sorted && out && i < n; i++) {
-        const double *p = points + 3 * sorted[i].index;
-        while (first < count &&
-               tact_v3_dot(sorting_direction, out + 3 * first) < sorted[i].height - window) {
+    for (size_t i = 0; points_by_height && out && i < n; i++) {
+        const double *p = points + 3 * points_by_height[i].index;
+        while (first < count && tact_v3_dot(sorting_direction, out + 3 * first) <
+                                    points_by_height[i].height - height_range) {
             first++;
         }
         size_t k = first;
@@ -149,7 +151,7 @@ static size_t weld_points(const double *points, size_t n, double tolerance, doub
             memcpy(out + 3 * count++, p, 3 * sizeof *p);
         }
     }
-    free(sorted);
+    free(points_by_height);
     return count;
 }
 
@@ -159,21 +161,24 @@ static size_t weld_points(const double *points, size_t n, double tolerance, doub
 static int run_qhull_without_coincident_points(const double *points, size_t n, FILE *log,
                                                struct tact_mesh **out, struct tact_error *err)
 {
-    double *welded, most = 0.0;
+    double *distinct_points, most = 0.0;
     for (size_t i = 0; i < 3 * n; i++) {
         most = fmax(most, fabs(points[i]));
     }
-    const size_t count = weld_points(points, n, COINCIDENT_DISTANCE_RATIO * most, &welded);
+    const size_t count =
+        copy_distinct_points(points, n, COINCIDENT_DISTANCE_RATIO * most, &distinct_points);
     int was_hull_found, rc = -EINVAL;
     if (count == 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     } else if (count >= 4 && count < n) {
-        rc = run_qhull_with_options(welded, count, "Qt Pp", log, &was_hull_found, out, err);
+        rc =
+            run_qhull_with_options(distinct_points, count, "Qt Pp", log, &was_hull_found, out, err);
         if (rc == -EINVAL && was_hull_found) {
-            rc = run_qhull_with_options(welded, count, "QJ Pp", log, &was_hull_found, out, err);
+            rc = run_qhull_with_options(distinct_points, count, "QJ Pp", log, &was_hull_found, out,
+                                        err);
         }
     }
-    free(welded);
+    free(distinct_points);
     return rc;
 }
 

@@ -127,7 +127,7 @@ struct tact_mesh_leaf {
     uint8_t distinct_corner_index[12]; /* for each distinct corner, the index of its first
                                           occurrence among the triangles' 3 count corners */
     uint8_t local[12]; /* for each corner of the triangles, its index in `distinct` */
-    uint8_t unused[2];
+    uint8_t padding[2];
 };
 
 struct tact_mesh_wide {

@@ -377,7 +377,7 @@ static int read_surface_of_tets(struct mesh_reader *r, const void *data, size_t 
 static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_t size)
 {
     static const struct {
-        const char *begin, *message;
+        const char *leading_bytes, *message;
     } types[] = {
         {"glTF", "GLB cannot be read: `tact import` makes OBJ of it"},
         {"ply\n", "PLY cannot be read: `tact import` makes OBJ of it"},
@@ -386,8 +386,8 @@ static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_
          "a pointer of Git LFS: `git lfs pull` puts the mesh in its place"},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const size_t length = strlen(types[i].begin);
-        if (size >= length && !memcmp(data, types[i].begin, length)) {
+        const size_t length = strlen(types[i].leading_bytes);
+        if (size >= length && !memcmp(data, types[i].leading_bytes, length)) {
             return set_line_error(r, types[i].message);
         }
     }

@@ -273,9 +273,9 @@ static int compare_tet_sides(const void *a, const void *b)
 
 static void swap_vertices(uint32_t *a, uint32_t *b)
 {
-    uint32_t last = *a;
+    uint32_t swapped = *a;
     *a = *b;
-    *b = last;
+    *b = swapped;
 }
 
 static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, int apex,

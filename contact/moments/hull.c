@@ -252,20 +252,20 @@ static void remove_collinear_corners(struct corner_ring *ring)
  * one. */
 static double corner_weight_threshold(const double *corner_weight, int count, int most)
 {
-    double unit = INFINITY;
+    double threshold = INFINITY;
     for (int last_full_weight_count = -1;;) {
-        double rest = 0.0;
+        double weight_below_threshold = 0.0;
         int full_weight_corner_count = 0;
         for (int i = 0; i < count; i++) {
-            full_weight_corner_count += corner_weight[i] >= unit;
-            rest += corner_weight[i] >= unit ? 0.0 : corner_weight[i];
+            full_weight_corner_count += corner_weight[i] >= threshold;
+            weight_below_threshold += corner_weight[i] >= threshold ? 0.0 : corner_weight[i];
         }
         if (full_weight_corner_count == last_full_weight_count ||
             full_weight_corner_count >= most) {
-            return unit;
+            return threshold;
         }
         last_full_weight_count = full_weight_corner_count;
-        unit = rest / (most - full_weight_corner_count);
+        threshold = weight_below_threshold / (most - full_weight_corner_count);
     }
 }
 

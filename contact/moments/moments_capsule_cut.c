@@ -11,7 +11,7 @@ enum { CORNERS = 6 };
 /** A convex polygon in a part of a capsule; edge i runs from corner i to the next. */
 struct polygon {
     int count;
-    int level; /* index of the polygon's edge that a cut has created, or -1 */
+    int edge_created_by_cut; /* index of the polygon's edge that a cut has created, or -1 */
     double corner[CORNERS][3];
 };
 
@@ -121,22 +121,23 @@ static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
 /** 1 where the arc between the parts of two edges is more than half of the conic. */
 static int is_longer_arc(const struct tact_capsule_face_cut *c, const struct polygon *p,
-                         const struct inside_edge_part *last, const struct inside_edge_part *next)
+                         const struct inside_edge_part *previous_part,
+                         const struct inside_edge_part *next_part)
 {
     double chord_vector[3], sum = 0.0;
-    const double *from = last->to;
-    tact_v3_sub(chord_vector, next->from, last->to);
+    const double *from = previous_part->to;
+    tact_v3_sub(chord_vector, next_part->from, previous_part->to);
     if (tact_capsule_dot(c, chord_vector, chord_vector) >
         NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->conic_radius * c->conic_radius) {
-        return tact_capsule_cross(c, last->to, next->from) < 0.0;
+        return tact_capsule_cross(c, previous_part->to, next_part->from) < 0.0;
     }
-    int edge = last->edge;
+    int edge = previous_part->edge;
     do {
         edge = (edge + 1) % p->count;
         sum += angle_at_conic_centre(c, from, p->corner[edge]);
         from = p->corner[edge];
-    } while (edge != next->edge);
-    return sum + angle_at_conic_centre(c, from, next->from) > 3.0;
+    } while (edge != next_part->edge);
+    return sum + angle_at_conic_centre(c, from, next_part->from) > 3.0;
 }
 
 /** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
@@ -235,7 +236,7 @@ static void add_cut_polygon(struct tact_capsule_face_cut *c, const struct polygo
         int next = i + 1 < p->count ? i + 1 : 0;
         if (clip_edge_to_surface(c, p->corner[i], p->corner[next], squared_excess[i],
                                  squared_excess[next], &part[count])) {
-            if (i == p->level) {
+            if (i == p->edge_created_by_cut) {
                 add_edge_at_part_boundary(sums, c->part, part[count].from, part[count].to);
             }
             part[count++].edge = i;
@@ -274,9 +275,10 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
     if (any) {
         add_cut_polygon(&c, p, squared_excess, sums);
     } else {
-        if (p->level >= 0) {
-            int next = p->level + 1 < p->count ? p->level + 1 : 0;
-            add_edge_at_part_boundary(sums, index, p->corner[p->level], p->corner[next]);
+        if (p->edge_created_by_cut >= 0) {
+            int next = p->edge_created_by_cut + 1 < p->count ? p->edge_created_by_cut + 1 : 0;
+            add_edge_at_part_boundary(sums, index, p->corner[p->edge_created_by_cut],
+                                      p->corner[next]);
         }
         add_whole_polygon(&c, p);
     }
@@ -299,7 +301,7 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
                             struct polygon *polygon_below)
 {
     polygon_above->count = polygon_below->count = 0;
-    polygon_above->level = polygon_below->level = -1;
+    polygon_above->edge_created_by_cut = polygon_below->edge_created_by_cut = -1;
     for (int i = 0; i < p->count; i++) {
         const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
         int up = a[2] >= height;
@@ -311,7 +313,8 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
         double r[3];
         interpolate_point(low, high, (height - low[2]) / (high[2] - low[2]), r);
         r[2] = height;
-        (up ? polygon_above : polygon_below)->level = (up ? polygon_above : polygon_below)->count;
+        (up ? polygon_above : polygon_below)->edge_created_by_cut =
+            (up ? polygon_above : polygon_below)->count;
         append_polygon_corner(polygon_above, r);
         append_polygon_corner(polygon_below, r);
     }
@@ -377,7 +380,8 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_face,
                      (struct tact_capsule_sums * sums, double (*corner)[3], int corners),
                      (sums, corner, corners))
 {
-    struct polygon whole = {.count = corners, .level = -1}, upper, rest, middle, lower;
+    struct polygon whole = {.count = corners, .edge_created_by_cut = -1}, upper, rest, middle,
+                   lower;
     double half = sums->half, e[3], f[3], normal[3];
     tact_v3_sub(e, corner[1], corner[0]);
     tact_v3_sub(f, corner[2], corner[0]);

@@ -39,10 +39,10 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mes
         }
         least = TACT_D4_MIN(begins, least);
     }
-    tact_l4 near_lanes = (least <= 0.0) | (least * least <= p->radius * p->radius * apart2);
+    tact_l4 lanes_near_capsule = (least <= 0.0) | (least * least <= p->radius * p->radius * apart2);
     *bits = 0;
     for (unsigned i = 0; i < leaf->count; i++) {
-        *bits |= (near_lanes[i] ? 1U : 0U) << i;
+        *bits |= (lanes_near_capsule[i] ? 1U : 0U) << i;
     }
 }
 
@@ -66,9 +66,9 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
         high = TACT_D4_MAX(turned[2][k], high);
         reaches &= (low < most) & (high > -most);
     }
-    uint32_t near_lanes;
-    tact_l4_mask_to_bits(&reaches, &near_lanes);
-    *bits &= near_lanes;
+    uint32_t lanes_near_capsule;
+    tact_l4_mask_to_bits(&reaches, &lanes_near_capsule);
+    *bits &= lanes_near_capsule;
 }
 
 TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)

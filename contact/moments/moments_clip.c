@@ -3,8 +3,8 @@
 
 void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept)
 {
-    const tact_d4 *in = p->corner[p->room];
-    tact_d4 *out = p->corner[!p->room];
+    const tact_d4 *in = p->corner[p->buffer_in_use];
+    tact_d4 *out = p->corner[!p->buffer_in_use];
     int m = 0;
     for (int i = 0; i < p->n; i++) {
         int j = i + 1 < p->n ? i + 1 : 0;
@@ -19,90 +19,104 @@ void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, do
         }
     }
     p->n = m;
-    p->room = !p->room;
+    p->buffer_in_use = !p->buffer_in_use;
 }
 
-/** Clips a polygon to its part where value >= 0; inside has a bit for each such corner. */
-static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsigned inside_bits,
-                              double *kept)
+/** Clips a polygon to its part where value >= 0; bits_of_inside_corners has a bit for each such
+ * corner. */
+static void tact_clip_polygon(struct tact_polygon *p, const double *value,
+                              unsigned bits_of_inside_corners, double *kept)
 {
-    const tact_d4 *in = p->corner[p->room];
-    tact_d4 *out = p->corner[!p->room];
+    const tact_d4 *in = p->corner[p->buffer_in_use];
+    tact_d4 *out = p->corner[!p->buffer_in_use];
     int n = p->n, m = 0;
-    if (!inside_bits) {
+    if (!bits_of_inside_corners) {
         p->n = 0;
         return;
     }
     /* bit i of the shifted set: whether corner i + 1 is inside */
-    unsigned next = inside_bits >> 1 | (inside_bits & 1U) << (n - 1);
-    unsigned leaving_bits = inside_bits & ~next, entering = ~inside_bits & next;
-    if (leaving_bits & (leaving_bits - 1)) {
+    unsigned next = bits_of_inside_corners >> 1 | (bits_of_inside_corners & 1U) << (n - 1);
+    unsigned bits_of_leaving_edges = bits_of_inside_corners & ~next,
+             bits_of_entering_edges = ~bits_of_inside_corners & next;
+    if (bits_of_leaving_edges & (bits_of_leaving_edges - 1)) {
         tact_clip_nonconvex_polygon(p, value, kept);
         return;
     }
-    int last = __builtin_ctz(leaving_bits), before = __builtin_ctz(entering);
-    if (last >= n || before >= n) {
+    int last_inside_corner = __builtin_ctz(bits_of_leaving_edges),
+        last_outside_corner = __builtin_ctz(bits_of_entering_edges);
+    if (last_inside_corner >= n || last_outside_corner >= n) {
         __builtin_unreachable(); /* the polygon has corners inside and corners outside */
     }
-    int next_corner_after_last = last + 1 < n ? last + 1 : 0,
-        first = before + 1 < n ? before + 1 : 0;
-    double leaving_fraction = value[last] / (value[last] - value[next_corner_after_last]);
-    double entering_fraction = value[before] / (value[before] - value[first]);
-    tact_d4 leaving_corner = in[last] + leaving_fraction * (in[next_corner_after_last] - in[last]);
-    tact_d4 enter = in[before] + entering_fraction * (in[first] - in[before]);
+    int next_corner_after_last = last_inside_corner + 1 < n ? last_inside_corner + 1 : 0,
+        first_inside_corner = last_outside_corner + 1 < n ? last_outside_corner + 1 : 0;
+    double exit_fraction_on_edge =
+        value[last_inside_corner] / (value[last_inside_corner] - value[next_corner_after_last]);
+    double entry_fraction_on_edge =
+        value[last_outside_corner] / (value[last_outside_corner] - value[first_inside_corner]);
+    tact_d4 leaving_corner =
+        in[last_inside_corner] +
+        exit_fraction_on_edge * (in[next_corner_after_last] - in[last_inside_corner]);
+    tact_d4 entering_corner =
+        in[last_outside_corner] +
+        entry_fraction_on_edge * (in[first_inside_corner] - in[last_outside_corner]);
     /* the corners of the clipped polygon keep their cyclic order */
-    int corners_wrap_around = inside_bits & 1U, from = corners_wrap_around ? 0 : first;
+    int corners_wrap_around = bits_of_inside_corners & 1U,
+        from = corners_wrap_around ? 0 : first_inside_corner;
     if (!corners_wrap_around) {
         kept[m] = 0.0;
-        out[m] = enter;
-        m += value[first] > 0.0;
+        out[m] = entering_corner;
+        m += value[first_inside_corner] > 0.0;
     }
-    for (int i = from; i <= last; i++) {
+    for (int i = from; i <= last_inside_corner; i++) {
         kept[m] = value[i];
         out[m++] = in[i];
     }
     kept[m] = 0.0;
     out[m] = leaving_corner;
-    m += value[last] > 0.0;
+    m += value[last_inside_corner] > 0.0;
     if (corners_wrap_around) {
         kept[m] = 0.0;
-        out[m] = enter;
-        m += value[first] > 0.0;
-        for (int i = first; i < n && first; i++) {
+        out[m] = entering_corner;
+        m += value[first_inside_corner] > 0.0;
+        for (int i = first_inside_corner; i < n && first_inside_corner; i++) {
             kept[m] = value[i];
             out[m++] = in[i];
         }
     }
     p->n = m;
-    p->room = !p->room;
+    p->buffer_in_use = !p->buffer_in_use;
 }
 
 void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t,
                                const tact_d4 value[3])
 {
-    uint32_t inside_bits[3];
+    uint32_t bits_of_inside_corners[3];
     for (int i = 0; i < 3; i++) {
         tact_l4 in = value[i] >= 0.0;
-        tact_l4_mask_to_bits(&in, &inside_bits[i]);
+        tact_l4_mask_to_bits(&in, &bits_of_inside_corners[i]);
     }
     double kept[TACT_POLYGON], first[3];
-    uint32_t planes_that_cut = 7 & ~(inside_bits[0] & inside_bits[1] & inside_bits[2]);
+    uint32_t planes_that_cut =
+        7 & ~(bits_of_inside_corners[0] & bits_of_inside_corners[1] & bits_of_inside_corners[2]);
     if (!planes_that_cut) {
         return;
     }
     int k = __builtin_ctz(planes_that_cut);
     for (int i = 0; i < 3; i++) {
         first[i] = value[i][k];
-        inside_bits[i] = inside_bits[i] >> k & 1;
+        bits_of_inside_corners[i] = bits_of_inside_corners[i] >> k & 1;
     }
-    tact_clip_polygon(p, first, inside_bits[0] | inside_bits[1] << 1 | inside_bits[2] << 2, kept);
+    tact_clip_polygon(p, first,
+                      bits_of_inside_corners[0] | bits_of_inside_corners[1] << 1 |
+                          bits_of_inside_corners[2] << 2,
+                      kept);
     for (planes_that_cut &= planes_that_cut - 1; planes_that_cut && p->n > 2;
          planes_that_cut &= planes_that_cut - 1) {
         k = __builtin_ctz(planes_that_cut);
         double ax = t->ax[k], ay = t->ay[k], dx = t->dx[k], dy = t->dy[k], later[TACT_POLYGON];
         unsigned in = 0;
         for (int i = 0; i < p->n; i++) {
-            const tact_d4 *corner = &p->corner[p->room][i];
+            const tact_d4 *corner = &p->corner[p->buffer_in_use][i];
             later[i] = dx * ((*corner)[1] - ay) - dy * ((*corner)[0] - ax);
             in |= (unsigned)(later[i] >= 0.0) << i;
         }
@@ -115,11 +129,11 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
 void tact_clip_below_face(struct tact_polygon *p, double *height)
 {
     double kept[TACT_POLYGON];
-    unsigned inside_bits = 0;
+    unsigned bits_of_inside_corners = 0;
     for (int i = 0; i < p->n; i++) {
-        inside_bits |= (unsigned)(height[i] >= 0.0) << i;
+        bits_of_inside_corners |= (unsigned)(height[i] >= 0.0) << i;
     }
-    tact_clip_polygon(p, height, inside_bits, kept);
+    tact_clip_polygon(p, height, bits_of_inside_corners, kept);
     memcpy(height, kept, sizeof kept);
 }
 

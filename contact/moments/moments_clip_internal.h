@@ -14,7 +14,7 @@ enum { TACT_POLYGON = 28 };
 
 /** A polygon that is clipped: in one of two buffers, as clipping writes to the other. */
 struct tact_polygon {
-    int n, room;
+    int n, buffer_in_use;
     tact_d4 corner[2][TACT_POLYGON];
 };
 

@@ -78,7 +78,7 @@ struct tact_face_data {
 };
 
 /** Raises triangles of B so that triangles of A in their plane are below them. */
-static void tact_faces_lift_coplanar(double slack, struct tact_face_data *f)
+static void tact_faces_raise_b(double slack, struct tact_face_data *f)
 {
     const tact_d4 steepest = {TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE,
                               TACT_MAX_FACE_SLOPE};
@@ -109,7 +109,7 @@ static void tact_faces_measure(const tact_d4 p[3][3], int is_face_of_a, double s
         f->at = -f->edge_planes.base[2];
     } else {
         tact_faces_plane_of_short_edges(p, edge, &f->edge_planes);
-        tact_faces_lift_coplanar(slack, f);
+        tact_faces_raise_b(slack, f);
     }
     tact_l4 edge_on = (nz == 0.0) | (f->edge_planes.nz == 0.0);
     f->tau = TACT_D4_SELECT(nz > 0.0, one, -one);

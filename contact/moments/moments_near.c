@@ -79,11 +79,12 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
             least[d] = TACT_F8_MIN(low, least[d]);
             most[d] = TACT_F8_MAX(high, most[d]);
         }
-        uint32_t overlapping_bits;
-        tact_i8_mask_to_bits(&overlapping, &overlapping_bits);
-        for (overlapping_bits &= (1U << wide_node->count) - 1; overlapping_bits;
-             overlapping_bits &= overlapping_bits - 1) {
-            uint32_t k = (uint32_t)__builtin_ctz(overlapping_bits), child = wide_node->child[k];
+        uint32_t bits_of_overlapping_nodes;
+        tact_i8_mask_to_bits(&overlapping, &bits_of_overlapping_nodes);
+        for (bits_of_overlapping_nodes &= (1U << wide_node->count) - 1; bits_of_overlapping_nodes;
+             bits_of_overlapping_nodes &= bits_of_overlapping_nodes - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(bits_of_overlapping_nodes),
+                     child = wide_node->child[k];
             if (child & TACT_MESH_LEAF_FLAG) {
                 child &= ~TACT_MESH_LEAF_FLAG;
                 tact_pairing_append_leaf_of_mesh(side, child, lower, upper, k);
@@ -105,10 +106,10 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
                 high = m[k] > high ? m[k] : high;
             }
             for (uint32_t i = 0; i < before; i++) {
-                float earlier_leaf_low = ((const float *)side->leaf_lower[d])[i];
-                float earlier_leaf_high = ((const float *)side->leaf_upper[d])[i];
-                low = earlier_leaf_low < low ? earlier_leaf_low : low;
-                high = earlier_leaf_high > high ? earlier_leaf_high : high;
+                float lower_of_earlier_leaf = ((const float *)side->leaf_lower[d])[i];
+                float upper_of_earlier_leaf = ((const float *)side->leaf_upper[d])[i];
+                low = lower_of_earlier_leaf < low ? lower_of_earlier_leaf : low;
+                high = upper_of_earlier_leaf > high ? upper_of_earlier_leaf : high;
             }
             side->lower[d] = low;
             side->upper[d] = high;

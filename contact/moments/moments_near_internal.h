@@ -62,9 +62,9 @@ typedef int tact_triangle_pairs_fn(void *user, struct tact_pairing *w, uint32_t 
 #define tact_pairing_expand_to_leaves TACT_CPU_VARIANT(tact_pairing_expand_to_leaves)
 #define tact_pairing_match_leaves TACT_CPU_VARIANT(tact_pairing_match_leaves)
 
-/** Cuts both trees to leaves, at most `room` of each; returns 1, 0 where nothing is left, -ENOSPC
- * where the capacity is exceeded. */
-int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t room);
+/** Cuts both trees to leaves, at most `capacity` of each; returns 1, 0 where nothing is left,
+ * -ENOSPC where the capacity is exceeded. */
+int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t capacity);
 
 /** Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
 int tact_pairing_match_leaves(struct tact_pairing *w, double margin,

@@ -68,7 +68,7 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_pairing *pairing, uint32
                                 const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_prism_work *w = user;
-    const struct tact_mesh_leaf *leaves_b = pairing->b.placed_mesh.mesh->wide->leaves;
+    const struct tact_mesh_leaf *leaves_of_b = pairing->b.placed_mesh.mesh->wide->leaves;
     uint32_t first_triangle_a = pairing->a.placed_mesh.mesh->wide->leaves[leaf_a].first;
     for (uint32_t i = 0; i < count; i++) {
         tact_d4 value[3];
@@ -80,7 +80,8 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_pairing *pairing, uint32
             return -ENOSPC;
         }
         w->scratch->pairs[w->count++] = (struct tact_prism_pair){
-            first_triangle_a + a, leaves_b[pairing->b.leaf[pairing->first + b / 4]].first + b % 4};
+            first_triangle_a + a,
+            leaves_of_b[pairing->b.leaf[pairing->first + b / 4]].first + b % 4};
     }
     return 0;
 }

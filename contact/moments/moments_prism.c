@@ -75,7 +75,7 @@ static void clip_by_box(struct tact_polygon *p, const struct tact_bounds_in_pris
         const double *row = box->row[side / 2];
         double value[TACT_POLYGON], kept[TACT_POLYGON];
         for (int i = 0; i < p->n; i++) {
-            const tact_d4 *r = &p->corner[p->room][i];
+            const tact_d4 *r = &p->corner[p->buffer_in_use][i];
             double x = row[0] * (*r)[0] + row[1] * (*r)[1] + row[2] * (*r)[2];
             value[i] = side % 2 ? box->upper[side / 2] - x : x - box->lower[side / 2];
         }
@@ -90,13 +90,13 @@ static void add_volume_under_polygon(struct tact_tet_sums *tets, const struct ta
 {
     struct tact_polygon p = *of_a;
     clip_by_box(&p, &tets->box[1]);
-    tact_tets_add_polygon(tets, p.corner[p.room], p.n, tau);
+    tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, tau);
     p = *of_a;
     for (int i = 0; i < p.n; i++) {
-        p.corner[p.room][i][2] += height[i];
+        p.corner[p.buffer_in_use][i][2] += height[i];
     }
     clip_by_box(&p, &tets->box[0]);
-    tact_tets_add_polygon(tets, p.corner[p.room], p.n, -tau);
+    tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, -tau);
 }
 
 /** Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
@@ -108,7 +108,7 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct ta
     double tau = t->height[3], height[TACT_POLYGON];
     struct tact_polygon p;
     p.n = 3;
-    p.room = 0;
+    p.buffer_in_use = 0;
     for (int k = 0; k < 3; k++) {
         p.corner[0][k] = s[k];
     }
@@ -116,14 +116,15 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct ta
     if (p.n < 3) {
         return;
     }
-    int below = tact_clip_corner_heights(t, p.corner[p.room], p.n, slack, height);
-    if (below == p.n) {
+    int corners_below_plane =
+        tact_clip_corner_heights(t, p.corner[p.buffer_in_use], p.n, slack, height);
+    if (corners_below_plane == p.n) {
         return;
     }
-    if (below < 0) {
+    if (corners_below_plane < 0) {
         tau *= 0.5;
         memset(height, 0, sizeof height);
-    } else if (below) {
+    } else if (corners_below_plane) {
         tact_clip_below_face(&p, height);
         if (p.n < 3) {
             return;
@@ -132,7 +133,7 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct ta
     if (tets) {
         add_volume_under_polygon(tets, &p, height, tau);
     } else {
-        tact_prism_columns_add_triangle(columns, p.corner[p.room], height, p.n, tau);
+        tact_prism_columns_add_triangle(columns, p.corner[p.buffer_in_use], height, p.n, tau);
     }
 }
 
@@ -179,16 +180,17 @@ static void add_prism_pair_sums(const struct frame_transform *a, const struct fr
 static void own_box_of_mesh_in_frame(const struct frame_transform *frame_transform, double slack,
                                      struct tact_bounds_in_prism_frame *box)
 {
-    const struct tact_mesh_node *root = &frame_transform->mesh->nodes[0];
+    const struct tact_mesh_node *root_node = &frame_transform->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
-        double enlarged_half_width = 4.0 * slack + 1e-3 * (root->upper[k] - root->lower[k]),
+        double enlarged_half_width =
+                   4.0 * slack + 1e-3 * (root_node->upper[k] - root_node->lower[k]),
                middle = 0.0;
         for (int j = 0; j < 3; j++) {
             box->row[k][j] = frame_transform->column[k][j];
             middle += frame_transform->column[k][j] * frame_transform->shift[j];
         }
-        box->lower[k] = root->lower[k] + middle - enlarged_half_width;
-        box->upper[k] = root->upper[k] + middle + enlarged_half_width;
+        box->lower[k] = root_node->lower[k] + middle - enlarged_half_width;
+        box->upper[k] = root_node->upper[k] + middle + enlarged_half_width;
     }
 }
 
@@ -241,11 +243,13 @@ struct contributing_pair {
 /** 1 where t of B, raised, is above s of A somewhere, as the search requires of the bounds of both:
  * a cached list has other pairs too, whose sums are rounding. */
 TACT_INLINE int are_heights_overlapping(const struct tact_face *s, const struct tact_face *t,
-                                        double raise)
+                                        double height_raise_b)
 {
-    const double lowest = tact_min(tact_min(s->corner[0][2], s->corner[1][2]), s->corner[2][2]);
-    const double highest = tact_max(tact_max(t->corner[0][2], t->corner[1][2]), t->corner[2][2]);
-    return highest + raise > lowest;
+    const double lowest_corner_a =
+        tact_min(tact_min(s->corner[0][2], s->corner[1][2]), s->corner[2][2]);
+    const double highest_corner_b =
+        tact_max(tact_max(t->corner[0][2], t->corner[1][2]), t->corner[2][2]);
+    return highest_corner_b + height_raise_b > lowest_corner_a;
 }
 
 /** Adds the sums of the pairs of prisms that contribute. */
@@ -254,7 +258,7 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, 
 {
     struct found *found = user;
     struct contributing_pair contributing_pair[TACT_PAIRING_BATCH];
-    const double raise = pairing->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
+    const double height_raise_b = pairing->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
     (void)leaf_a;
     while (count) {
         uint32_t n = 0, batch = count < TACT_PAIRING_BATCH ? count : TACT_PAIRING_BATCH;
@@ -263,7 +267,7 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, 
             to->s = &pairing->face_a[pairs[i].a];
             to->t = &pairing->face_b[pairs[i].b];
             n += (uint32_t)(tact_faces_may_contribute(to->s, to->t, to->value) &&
-                            are_heights_overlapping(to->s, to->t, raise));
+                            are_heights_overlapping(to->s, to->t, height_raise_b));
         }
         found->count += n;
         if (found->count > MAX_FOUND) {

@@ -191,21 +191,20 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
     }
     const uint32_t leaf_index_b = b->at[k];
     a->leaf[leaf_index_a].meets_other_mesh = b->leaf[leaf_index_b].meets_other_mesh = 1;
-    const float *low_a = (const float *)of_a->leaf_lower[3] + leaf_group->first;
-    const float *high_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
-    if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
-        (high_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
+    const float *lower_along_normal_a = (const float *)of_a->leaf_lower[3] + leaf_group->first;
+    const float *upper_along_normal_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
+    if ((lower_along_normal_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
+        (upper_along_normal_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
         return tact_rim_queue_leaf_pair(rim, leaf_index_a, leaf_index_b);
     }
     return 0;
 }
 
 /** Matches a group of eight leaves of A with a group of eight leaves of B. */
-TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
-                                            const struct leaf_group *leaf_group,
-                                            uint32_t leaf_group_bits)
+TACT_INLINE int match_leaf_group_pair(struct tact_rim *rim, const struct leaf_group *leaf_group,
+                                      uint32_t group_index_b)
 {
-    const struct tact_rim_box_group *e = &rim->side[1].box_groups[leaf_group_bits];
+    const struct tact_rim_box_group *e = &rim->side[1].box_groups[group_index_b];
     uint64_t bits = 0;
     /* all pairs of leaves are tested together, as the number of leaves that a single one meets
      * cannot be predicted */
@@ -215,7 +214,7 @@ TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * leaf_group_bits + bit % 8)) {
+        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * group_index_b + bit % 8)) {
             return -EAGAIN;
         }
     }
@@ -241,7 +240,7 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
         }
     }
     for (uint32_t e = 0; e < group_count; e++) {
-        if (match_node_with_eight_boxes(rim, &leaf_group, rim->near_leaf_groups[e])) {
+        if (match_leaf_group_pair(rim, &leaf_group, rim->near_leaf_groups[e])) {
             return -EAGAIN;
         }
     }
@@ -313,10 +312,10 @@ static float single_precision_margin(const struct tact_pairing *pairing)
 {
     float most = 0.0F;
     for (int d = 0; d < 3; d++) {
-        const float span[4] = {pairing->a.lower[d], pairing->a.upper[d], pairing->b.lower[d],
-                               pairing->b.upper[d]};
+        const float bounds_along_axis[4] = {pairing->a.lower[d], pairing->a.upper[d],
+                                            pairing->b.lower[d], pairing->b.upper[d]};
         for (int i = 0; i < 4; i++) {
-            most = fabsf(span[i]) > most ? fabsf(span[i]) : most;
+            most = fabsf(bounds_along_axis[i]) > most ? fabsf(bounds_along_axis[i]) : most;
         }
     }
     return 2e-6F + 2e-6F * most;

@@ -17,16 +17,16 @@ struct polygon {
 };
 
 /** Cuts off the part of a flat polygon to the right of the line from p to q, as seen against axis c
- * where turn is 1, along it where -1, into *out. Returns 0, with *out unchanged, where nothing is
- * cut off. */
+ * where winding_sign is 1, along it where -1, into *out. Returns 0, with *out unchanged, where
+ * nothing is cut off. */
 static int clip_polygon_by_line(const struct polygon *in, const double p[3], const double q[3],
-                                int c, double turn, struct polygon *out)
+                                int c, double winding_sign, struct polygon *out)
 {
     const int x = (c + 1) % 3, y = (c + 2) % 3;
     double height[24], least = 0.0;
     for (int k = 0; k < in->count; k++) {
         const double *r = in->at[k];
-        height[k] = turn * ((q[x] - p[x]) * (r[y] - p[y]) - (q[y] - p[y]) * (r[x] - p[x]));
+        height[k] = winding_sign * ((q[x] - p[x]) * (r[y] - p[y]) - (q[y] - p[y]) * (r[x] - p[x]));
         least = tact_min(height[k], least);
     }
     if (!(least < 0.0)) {
@@ -39,11 +39,11 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
             tact_v3_copy(out->at[out->count++], in->at[k]);
         }
         if ((height[k] >= 0.0) != (height[next] >= 0.0)) {
-            const double share = height[k] / (height[k] - height[next]);
-            double along[3];
-            tact_v3_sub(along, in->at[next], in->at[k]);
+            const double fraction_to_next = height[k] / (height[k] - height[next]);
+            double edge_vector[3];
+            tact_v3_sub(edge_vector, in->at[next], in->at[k]);
             tact_v3_copy(out->at[out->count], in->at[k]);
-            tact_v3_axpy(out->at[out->count++], share, along);
+            tact_v3_axpy(out->at[out->count++], fraction_to_next, edge_vector);
         }
     }
     return 1;
@@ -53,16 +53,16 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
 static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
                                   const double n[3], double area_weight)
 {
-    const double *base = polygon->at[0];
+    const double *first_corner = polygon->at[0];
     for (int k = 1; k + 1 < polygon->count; k++) {
         double u[3], v[3], area[3], middle[3], part[3], torque[3];
-        tact_v3_sub(u, polygon->at[k], base);
-        tact_v3_sub(v, polygon->at[k + 1], base);
+        tact_v3_sub(u, polygon->at[k], first_corner);
+        tact_v3_sub(v, polygon->at[k + 1], first_corner);
         tact_v3_cross(area, u, v);
         tact_v3_scale(part, n, area_weight * fabs(0.5 * tact_v3_dot(area, n)));
         tact_v3_add(middle, u, v);
         tact_v3_scale(middle, middle, 1.0 / 3.0);
-        tact_v3_add(middle, middle, base);
+        tact_v3_add(middle, middle, first_corner);
         tact_v3_cross(torque, middle, part);
         tact_v3_add(rim->coplanar_half_correction, rim->coplanar_half_correction, part);
         tact_v3_add(rim->coplanar_half_torque, rim->coplanar_half_torque, torque);
@@ -85,10 +85,10 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
 {
     static const double zero_shift[3] = {0.0, 0.0, 0.0};
     struct polygon polygon[2];
-    int last = 0;
-    double of_b[3][3], n_a[3], n_b[3], n[3];
+    int current_polygon = 0;
+    double corners_b[3][3], n_a[3], n_b[3], n[3];
     corners_of_lane(s, lane_a, rim->shift, polygon[0].at, n_a);
-    corners_of_lane(t, lane_b, zero_shift, of_b, n_b);
+    corners_of_lane(t, lane_b, zero_shift, corners_b, n_b);
     const double squared_norm_a = tact_v3_dot(n_a, n_a), squared_norm_b = tact_v3_dot(n_b, n_b);
     const double normal_agreement_sign = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
     if (!(squared_norm_a > 0.0) || !(squared_norm_b > 0.0)) {
@@ -104,16 +104,17 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     }
     int c = fabs(larger_normal[1]) > fabs(larger_normal[0]) ? 1 : 0;
     c = fabs(larger_normal[2]) > fabs(larger_normal[c]) ? 2 : c;
-    const double turn = n_b[c] > 0.0 ? 1.0 : -1.0;
+    const double winding_sign_b = n_b[c] > 0.0 ? 1.0 : -1.0;
     tact_v3_scale(n, larger_normal, 1.0 / size);
     polygon[0].count = 3;
-    for (int k = 0; k < 3 && polygon[last].count > 2; k++) {
-        last ^= clip_polygon_by_line(&polygon[last], of_b[k], of_b[tact_rim_next_corner(k)], c,
-                                     turn, &polygon[!last]);
+    for (int k = 0; k < 3 && polygon[current_polygon].count > 2; k++) {
+        current_polygon ^= clip_polygon_by_line(&polygon[current_polygon], corners_b[k],
+                                                corners_b[tact_rim_next_corner(k)], c,
+                                                winding_sign_b, &polygon[!current_polygon]);
     }
     /* which half counts already: with an outward shift, A's face is inside B where B is on its
      * other side, else outside */
-    add_flat_polygon_area(rim, &polygon[last], n,
+    add_flat_polygon_area(rim, &polygon[current_polygon], n,
                           normal_agreement_sign * shift_across_plane > 0.0 ? 0.5 : -0.5);
     return 0;
 }

@@ -62,11 +62,10 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
  * *coplanar_bits: those of the lanes where one of two near triangles lies in the other's plane. */
-static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
-                                              const struct tact_rim_leaf *s, uint32_t i,
-                                              const struct tact_rim_leaf *t,
-                                              struct tact_rim_corner_heights *h, uint32_t lane_bits,
-                                              uint32_t *coplanar_bits)
+static uint32_t
+tact_rim_lanes_that_may_cross(const struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t i,
+                              const struct tact_rim_leaf *t, struct tact_rim_corner_heights *h,
+                              uint32_t bits_of_tested_lanes, uint32_t *coplanar_bits)
 {
     uint32_t bits, coplanar_lane_bits;
     const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
@@ -91,8 +90,8 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
     if (coplanar_lane_bits) {
         tact_rim_coplanar_lanes(rim, s, i, t, h, &coplanar_lane_bits);
     }
-    *coplanar_bits = coplanar_lane_bits & lane_bits;
-    return bits & lane_bits;
+    *coplanar_bits = coplanar_lane_bits & bits_of_tested_lanes;
+    return bits & bits_of_tested_lanes;
 }
 
 /** Rounding of a determinant of differences, over the product of their largest coordinates: below
@@ -105,9 +104,9 @@ struct tact_rim_crossing_triangle {
     const double *p; /* coordinate c of corner k: p[tact_rim_lane_offset(k, c)] */
     const double *h; /* height of each corner over the other triangle's plane: h[4 k] */
     double size;
-    /* below: bit k is set where corner k is below the other triangle's plane */
-    uint32_t lane, below;
-    int leaving_edge, enter_edge; /* edges on which, counter-clockwise, the height over the other's
+    /* bit k of bits_of_corners_below is set where corner k is below the other triangle's plane */
+    uint32_t lane, bits_of_corners_below;
+    int rising_edge, falling_edge; /* edges on which, counter-clockwise, the height over the other's
                          plane becomes >= 0, and < 0 */
 };
 
@@ -117,23 +116,24 @@ static int tact_rim_lane_offset(int k, int c)
 }
 
 static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uint32_t lane,
-                                           const tact_d4 h[3], uint32_t height_lane,
+                                           const tact_d4 h[3], uint32_t lane_of_height,
                                            struct tact_rim_crossing_triangle *p)
 {
-    static const uint8_t leaves[8] = {0, 0, 1, 1, 2, 0, 2, 0}, enters[8] = {0, 2, 0, 2, 1, 1, 0, 0};
+    static const uint8_t rising_edges[8] = {0, 0, 1, 1, 2, 0, 2, 0},
+                         falling_edges[8] = {0, 2, 0, 2, 1, 1, 0, 0};
     p->leaf = leaf;
     p->lane = lane;
     p->p = (const double *)leaf->p + lane;
-    p->h = (const double *)h + height_lane;
+    p->h = (const double *)h + lane_of_height;
     p->size = leaf->size[lane];
-    p->below =
+    p->bits_of_corners_below =
         (uint32_t)(p->h[0] < 0.0) | (uint32_t)(p->h[4] < 0.0) << 1 | (uint32_t)(p->h[8] < 0.0) << 2;
-    p->leaving_edge = leaves[p->below];
-    p->enter_edge = enters[p->below];
+    p->rising_edge = rising_edges[p->bits_of_corners_below];
+    p->falling_edge = falling_edges[p->bits_of_corners_below];
 }
 
 /** The edges of a triangle that cross the other's plane, from below to above: their start and
- * vector, `leaving_edge` in lane 0 and `enter_edge` in lane 1. */
+ * vector, `rising_edge` in lane 0 and `falling_edge` in lane 1. */
 static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triangle *s,
                                            tact_d2 from[3], tact_d2 along[3])
 {
@@ -141,7 +141,7 @@ static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triang
     static const uint8_t edge_lane_offsets_of_signs[8][4] = {
         {0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0}, {12, 24, 0, 24},
         {24, 0, 24, 12}, {0, 12, 24, 12}, {24, 0, 12, 0},  {0, 12, 12, 0}};
-    const uint8_t *end = edge_lane_offsets_of_signs[s->below];
+    const uint8_t *end = edge_lane_offsets_of_signs[s->bits_of_corners_below];
     const double *p = s->p + end[0], *q = s->p + end[1], *u = s->p + end[2], *v = s->p + end[3];
     for (int c = 0; c < 3; c++) {
         const tact_d2 low = {p[4 * c], u[4 * c]}, high = {q[4 * c], v[4 * c]};
@@ -158,14 +158,14 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
                                                  const int edge[2], const int up[2])
 {
     double from[2][3], along[2][3], apart[3], n[3];
-    int is_reversed = 0;
+    int is_order_reversed = 0;
     for (int i = 0; i < 2; i++) {
         const struct tact_pairing_tree *side = i ? &rim->pairing->b : &rim->pairing->a;
         const size_t first = (size_t)of[i]->leaf->first + of[i]->lane;
         const uint32_t *index = side->placed_mesh.mesh->triangles + 3 * first;
         const int e = edge[i], f = tact_rim_next_corner(e), turn = index[e] > index[f];
         const int low = turn ? f : e, high = turn ? e : f;
-        is_reversed ^= turn ^ !up[i];
+        is_order_reversed ^= turn ^ !up[i];
         for (int c = 0; c < 3; c++) {
             from[i][c] = of[i]->p[tact_rim_lane_offset(low, c)];
             along[i][c] = of[i]->p[tact_rim_lane_offset(high, c)] - from[i][c];
@@ -173,12 +173,13 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
     }
     tact_v3_sub(apart, from[1], from[0]);
     tact_v3_cross(n, along[0], along[1]);
-    return (uint32_t)((tact_v3_dot(n, apart) < 0.0) ^ is_reversed);
+    return (uint32_t)((tact_v3_dot(n, apart) < 0.0) ^ is_order_reversed);
 }
 
 /** 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
- * A). Bit 0: t's leave beyond s's; bit 1: t's enter beyond s's. are_components_swapped: t's enter
- * beyond s's leave, and t's leave beyond s's enter. */
+ * A). Bit 0: t's rising edge is beyond s's; bit 1: t's falling edge is beyond s's.
+ * are_components_swapped: t's falling edge is compared with s's rising one, and t's rising edge
+ * with s's falling one. */
 static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
                                           const struct tact_rim_crossing_triangle *s,
                                           const struct tact_rim_crossing_triangle *t,
@@ -197,23 +198,23 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
     }
     const tact_d2 d = n[0] * g[0] + n[1] * g[1] + n[2] * g[2];
     const double rounding_bound = TACT_RIM_ROUNDING_RATIO * s->size * t->size * (s->size + t->size);
-    uint32_t beyond_end_bits = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
+    uint32_t bits_of_edges_beyond = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
     for (int i = 0; i < 2; i++) {
         if (!(fabs(d[i]) > rounding_bound)) {
             const struct tact_rim_crossing_triangle *of[2] = {s, t};
             const int up[2] = {!i, i == are_components_swapped};
-            const int edge_of_segment_end[2] = {up[0] ? s->leaving_edge : s->enter_edge,
-                                                up[1] ? t->leaving_edge : t->enter_edge};
-            beyond_end_bits &= ~(1U << i);
-            beyond_end_bits |= tact_rim_order_by_corner_indices(rim, of, edge_of_segment_end, up)
-                               << i;
+            const int edge_of_segment_end[2] = {up[0] ? s->rising_edge : s->falling_edge,
+                                                up[1] ? t->rising_edge : t->falling_edge};
+            bits_of_edges_beyond &= ~(1U << i);
+            bits_of_edges_beyond |=
+                tact_rim_order_by_corner_indices(rim, of, edge_of_segment_end, up) << i;
         }
     }
-    return beyond_end_bits;
+    return bits_of_edges_beyond;
 }
 
-/** Sets end `end_index` of a rim segment, on edge e of the triangle. */
-static void tact_rim_set_segment_end(struct tact_rim_segment *g, int end_index,
+/** Sets the start (0) or the end (1) of a rim segment, on edge e of the triangle. */
+static void tact_rim_set_segment_end(struct tact_rim_segment *g, int start_or_end,
                                      const struct tact_rim_crossing_triangle *s, int e, int up,
                                      int of_b)
 {
@@ -225,9 +226,9 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int end_index,
         const double from = s->p[tact_rim_lane_offset(p, c)];
         end[c] = from + share * (s->p[tact_rim_lane_offset(q, c)] - from);
     }
-    g->end[end_index] = end;
-    g->along[end_index] = along[up];
-    g->edge[end_index] = (uint8_t)(e + 3 * of_b);
+    g->end[start_or_end] = end;
+    g->along[start_or_end] = along[up];
+    g->edge[start_or_end] = (uint8_t)(e + 3 * of_b);
 }
 
 /** A candidate: two triangles that may cross, with tact_rim_edges_crossing_upward() of each. */
@@ -245,13 +246,13 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cros
     if (rim->rim_segment_count == TACT_RIM_MAX_SEGMENTS) {
         return -EAGAIN;
     }
-    const uint32_t beyond_end_bits = tact_rim_order_along_line(rim, s, t, c->edge, 1);
+    const uint32_t bits_of_edges_beyond = tact_rim_order_along_line(rim, s, t, c->edge, 1);
     /* 1 where an end of the segment is on an edge of t: both cases are equally likely, so there are
      * no branches on it
      */
-    const int start = beyond_end_bits & 1, end = !(beyond_end_bits & 2);
-    const int start_edges[2] = {s->leaving_edge, t->enter_edge},
-              end_edges[2] = {s->enter_edge, t->leaving_edge};
+    const int start = bits_of_edges_beyond & 1, end = !(bits_of_edges_beyond & 2);
+    const int start_edges[2] = {s->rising_edge, t->falling_edge},
+              end_edges[2] = {s->falling_edge, t->rising_edge};
     struct tact_rim_segment *g = &rim->segment[rim->rim_segment_count];
     tact_rim_set_segment_end(g, 0, &c->crossing_triangles[start], start_edges[start], !start,
                              start);
@@ -271,7 +272,8 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cros
  * only touch. */
 static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
                                                 const struct tact_rim_leaf *s, uint32_t i,
-                                                const struct tact_rim_leaf *t, uint32_t lane_bits)
+                                                const struct tact_rim_leaf *t,
+                                                uint32_t bits_of_tested_lanes)
 {
     int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
     c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
@@ -287,7 +289,7 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
         at[1][k][1] = t->p[k][y];
     }
     tact_l4 parts = {0};
-    for (int of = 1; of >= 0 && lane_bits; of--) {
+    for (int of = 1; of >= 0 && bits_of_tested_lanes; of--) {
         for (int k = 0; k < 3; k++) {
             const tact_d4 *from = at[of][k], *to = at[of][tact_rim_next_corner(k)];
             const tact_d4 ex = turn[of] * (to[0] - from[0]), ey = turn[of] * (to[1] - from[1]);
@@ -301,9 +303,9 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
         }
         uint32_t bits;
         tact_l4_mask_to_bits(&parts, &bits);
-        lane_bits &= ~bits;
+        bits_of_tested_lanes &= ~bits;
     }
-    return lane_bits;
+    return bits_of_tested_lanes;
 }
 
 /** Handles coplanar faces among the pending triangles, a bit for each lane; -EAGAIN where A is not
@@ -316,10 +318,14 @@ static int tact_rim_handle_coplanar_triangles(struct tact_rim *rim, uint64_t cop
         const struct tact_rim_pending_pair *w = &rim->pending_pairs[k];
         const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];
         const struct tact_rim_leaf *t = &rim->side[1].leaf[w->b / 16];
-        uint32_t lane_bits = coplanar_bits & 0xF;
-        lane_bits = lane_bits ? tact_rim_lanes_with_common_area(rim, s, w->a % 4, t, lane_bits) : 0;
-        for (; lane_bits && !rim->must_shift_mesh_a; lane_bits &= lane_bits - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(lane_bits);
+        uint32_t bits_of_tested_lanes = coplanar_bits & 0xF;
+        bits_of_tested_lanes =
+            bits_of_tested_lanes
+                ? tact_rim_lanes_with_common_area(rim, s, w->a % 4, t, bits_of_tested_lanes)
+                : 0;
+        for (; bits_of_tested_lanes && !rim->must_shift_mesh_a;
+             bits_of_tested_lanes &= bits_of_tested_lanes - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(bits_of_tested_lanes);
             rim->must_shift_mesh_a = tact_rim_add_half_common_area(rim, s, w->a % 4, t, lane) != 0;
         }
     }
@@ -378,10 +384,10 @@ int tact_rim_queue_leaf_pair(struct tact_rim *rim, uint32_t a, uint32_t b)
     uint32_t n = rim->pending_pair_count;
     const uint32_t all = (1U << t->count) - 1;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t lane_bits = tact_rim_overlapping_lanes(s, i, t) & all;
+        const uint32_t bits_of_tested_lanes = tact_rim_overlapping_lanes(s, i, t) & all;
         rim->pending_pairs[n].a = 4 * a + i;
-        rim->pending_pairs[n].b = 16 * b + lane_bits;
-        n += lane_bits != 0;
+        rim->pending_pairs[n].b = 16 * b + bits_of_tested_lanes;
+        n += bits_of_tested_lanes != 0;
     }
     rim->pending_pair_count = n;
     if (n < TACT_RIM_PENDING_BATCH) {

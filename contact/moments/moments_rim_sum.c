@@ -42,17 +42,17 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
-    uint32_t undecided_lanes, met, risen;
+    uint32_t undecided_triangles, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_mask_to_bits(&unsure, &undecided_lanes);
+    tact_l4_mask_to_bits(&unsure, &undecided_triangles);
     tact_l4_mask_to_bits(&not_met, &met);
     tact_l4_mask_to_bits(&rises, &risen);
     const uint32_t lanes = (1U << leaf->count) - 1;
-    undecided_lanes &= lanes;
+    undecided_triangles &= lanes;
     met = ~met & lanes;
     risen = up ? risen : ~risen;
     *winding_number += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
-    return undecided_lanes ? -1 : 0;
+    return undecided_triangles ? -1 : 0;
 }
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
@@ -83,7 +83,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
                 stack[top++] = (level - 1) << 16 | k;
                 continue;
             }
-            struct tact_rim_leaf room, *leaf = &room;
+            struct tact_rim_leaf placed_leaf, *leaf = &placed_leaf;
             tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[k],
                                 rim->pairing->pair_units_per_metre, rim->margin, leaf);
             if (add_winding_of_leaf(leaf, p, low, high, !of, &winding_number)) {
@@ -99,14 +99,15 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
 static int is_triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                               uint32_t lane)
 {
-    static const double weight[4][3] = {
+    static const double test_point_weights[4][3] = {
         {0.34, 0.33, 0.33}, {0.6, 0.27, 0.13}, {0.13, 0.6, 0.27}, {0.27, 0.13, 0.6}};
     int inside = -1;
     for (int i = 0; i < 4 && inside < 0; i++) {
         double p[3];
         for (int c = 0; c < 3; c++) {
-            p[c] = weight[i][0] * leaf->p[0][c][lane] + weight[i][1] * leaf->p[1][c][lane] +
-                   weight[i][2] * leaf->p[2][c][lane];
+            p[c] = test_point_weights[i][0] * leaf->p[0][c][lane] +
+                   test_point_weights[i][1] * leaf->p[1][c][lane] +
+                   test_point_weights[i][2] * leaf->p[2][c][lane];
         }
         inside = is_point_inside_other_mesh(rim, of, p);
     }
@@ -116,16 +117,16 @@ static int is_triangle_inside(const struct tact_rim *rim, int of, const struct t
 /** 1 where a ray contradicts the state that the rim implies for a triangle that it does not cross.
  * Where an edge lies in a face, the rim is a loop of zero width, which due to rounding may have the
  * wrong orientation: its surroundings would count as inside, or outside. */
-static int does_ray_contradict(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
-                               uint32_t lane, int inside)
+static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                                   uint32_t lane, int is_inside_by_rim)
 {
-    uint8_t *left = &rim->ray_checks_left[of][inside];
-    if (!*left) {
+    uint8_t *remaining_checks = &rim->ray_checks_left[of][is_inside_by_rim];
+    if (!*remaining_checks) {
         return 0;
     }
-    const int known_inside = is_triangle_inside(rim, of, leaf, lane);
-    *left = known_inside < 0 ? (uint8_t)(*left - 1) : 0;
-    return known_inside == !inside;
+    const int is_inside_by_ray = is_triangle_inside(rim, of, leaf, lane);
+    *remaining_checks = is_inside_by_ray < 0 ? (uint8_t)(*remaining_checks - 1) : 0;
+    return is_inside_by_ray == !is_inside_by_rim;
 }
 
 /** Crossings of the rim with an edge of a triangle: points at which the edge, counter-clockwise,
@@ -181,10 +182,10 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
             return -EAGAIN;
         }
         for (int is_segment_end = 0; is_segment_end < 2; is_segment_end++) {
-            int which = is_segment_end ^ of, e = g->edge[which] - 3 * of;
+            int segment_end = is_segment_end ^ of, e = g->edge[segment_end] - 3 * of;
             if (e >= 0 && e < 3 &&
-                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->along[which],
-                                        &g->end[which])) {
+                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->along[segment_end],
+                                        &g->end[segment_end])) {
                 return -EAGAIN;
             }
         }
@@ -194,28 +195,28 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
 }
 
 /** Sets whether a corner is inside; returns 1 where it contradicts what is known. */
-TACT_INLINE int set_corner_inside(int *inside, int known_inside)
+TACT_INLINE int set_corner_inside(int *inside, int is_inside_other_mesh)
 {
-    int contradicts_known = *inside >= 0 && *inside != known_inside;
-    *inside = known_inside;
-    return contradicts_known;
+    int contradicts_earlier_state = *inside >= 0 && *inside != is_inside_other_mesh;
+    *inside = is_inside_other_mesh;
+    return contradicts_earlier_state;
 }
 
 /** Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
  * or -EAGAIN where they are inconsistent. */
 static int classify_corners(struct crossed_triangle *t)
 {
-    int is_inconsistent = 0, first = -1;
+    int are_crossings_inconsistent = 0, first = -1;
     for (int k = 0; k < 3; k++) {
         const struct edge *e = &t->edge[k];
-        const int crossing_excess = e->count[0] - e->count[1];
+        const int leaving_minus_entering = e->count[0] - e->count[1];
         if (e->count[0] + e->count[1]) {
-            const int is_start_inside =
-                crossing_excess ? crossing_excess > 0 : e->along[0][0] < e->along[1][0];
-            is_inconsistent |= crossing_excess > 1 || crossing_excess < -1;
-            is_inconsistent |= set_corner_inside(&t->inside[k], is_start_inside);
-            is_inconsistent |= set_corner_inside(&t->inside[tact_rim_next_corner(k)],
-                                                 is_start_inside - crossing_excess);
+            const int is_start_inside = leaving_minus_entering ? leaving_minus_entering > 0
+                                                               : e->along[0][0] < e->along[1][0];
+            are_crossings_inconsistent |= leaving_minus_entering > 1 || leaving_minus_entering < -1;
+            are_crossings_inconsistent |= set_corner_inside(&t->inside[k], is_start_inside);
+            are_crossings_inconsistent |= set_corner_inside(
+                &t->inside[tact_rim_next_corner(k)], is_start_inside - leaving_minus_entering);
             first = first < 0 ? k : first;
         }
     }
@@ -224,10 +225,11 @@ static int classify_corners(struct crossed_triangle *t)
     for (int i = 0, k = first; i < 2 && first >= 0; i++) {
         k = tact_rim_next_corner(k);
         if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
-            is_inconsistent |= set_corner_inside(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
+            are_crossings_inconsistent |=
+                set_corner_inside(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
         }
     }
-    return is_inconsistent ? -EAGAIN : 0;
+    return are_crossings_inconsistent ? -EAGAIN : 0;
 }
 
 /** Determines whether the corners of a triangle are inside where the rim crosses none of its edges:
@@ -236,8 +238,8 @@ static int classify_corners_by_ray(const struct tact_rim *rim, int of, const uin
                                    struct crossed_triangle *t)
 {
     const uint8_t *state = rim->side[of].state;
-    const int known_inside = state[corner[0]] | state[corner[1]] | state[corner[2]];
-    int inside = known_inside ? known_inside >> 1 : -1;
+    const int is_inside_other_mesh = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    int inside = is_inside_other_mesh ? is_inside_other_mesh >> 1 : -1;
     for (int k = 0; k < 3 && inside < 0; k++) {
         double p[3] = {t->corner[k][0], t->corner[k][1], t->corner[k][2]};
         inside = is_point_inside_other_mesh(rim, of, p);
@@ -313,7 +315,7 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
     uint8_t *state = rim->side[of].state;
     uint32_t corner[3];
     struct crossed_triangle t;
-    int is_inconsistent = 0;
+    int are_crossings_inconsistent = 0;
     t.piece_count = 0;
     for (int k = 0; k < 3; k++) {
         corner[k] = leaf->corner[local[k]];
@@ -327,11 +329,12 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
         return -EAGAIN;
     }
     for (int k = 0; k < 3; k++) {
-        const int known_inside = TACT_RIM_OUTSIDE + t.inside[k];
-        is_inconsistent |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - known_inside;
-        state[corner[k]] = (uint8_t)known_inside;
+        const int is_inside_other_mesh = TACT_RIM_OUTSIDE + t.inside[k];
+        are_crossings_inconsistent |=
+            state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - is_inside_other_mesh;
+        state[corner[k]] = (uint8_t)is_inside_other_mesh;
     }
-    return is_inconsistent ? -EAGAIN : add_outline_area(&t, leaf, lane, surface);
+    return are_crossings_inconsistent ? -EAGAIN : add_outline_area(&t, leaf, lane, surface);
 }
 
 /** 1 where a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
@@ -343,17 +346,18 @@ TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
     uint8_t *state = rim->side[of].state;
     const uint16_t corner[3] = {leaf->corner[local[0]], leaf->corner[local[1]],
                                 leaf->corner[local[2]]};
-    int known_inside = state[corner[0]] | state[corner[1]] | state[corner[2]];
-    if (known_inside == TACT_RIM_UNKNOWN) {
-        known_inside = TACT_RIM_OUTSIDE + is_triangle_inside(rim, of, leaf, lane);
-    } else if (does_ray_contradict(rim, of, leaf, lane, known_inside == TACT_RIM_INSIDE)) {
+    int is_inside_other_mesh = state[corner[0]] | state[corner[1]] | state[corner[2]];
+    if (is_inside_other_mesh == TACT_RIM_UNKNOWN) {
+        is_inside_other_mesh = TACT_RIM_OUTSIDE + is_triangle_inside(rim, of, leaf, lane);
+    } else if (does_ray_contradict_rim(rim, of, leaf, lane,
+                                       is_inside_other_mesh == TACT_RIM_INSIDE)) {
         return -1;
     }
-    if (known_inside != TACT_RIM_OUTSIDE && known_inside != TACT_RIM_INSIDE) {
+    if (is_inside_other_mesh != TACT_RIM_OUTSIDE && is_inside_other_mesh != TACT_RIM_INSIDE) {
         return -1;
     }
-    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)known_inside;
-    return known_inside == TACT_RIM_INSIDE;
+    state[corner[0]] = state[corner[1]] = state[corner[2]] = (uint8_t)is_inside_other_mesh;
+    return is_inside_other_mesh == TACT_RIM_INSIDE;
 }
 
 /** Adds those triangles of a leaf to the surface whose bit is set. */
@@ -418,7 +422,7 @@ static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_su
 }
 
 /** Cache of recent separated boxes, and whether they are inside the other mesh. */
-struct recent_box {
+struct recent_separated_boxes {
     tact_f8 lower[3], upper[3];
     uint32_t inside, next;
 };
@@ -426,7 +430,7 @@ struct recent_box {
 /** 1 where a separated box is inside the other mesh: known from a recent box that it meets, from a
  * corner, or by a ray. */
 TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t box,
-                                         struct recent_box *recent_box)
+                                         struct recent_separated_boxes *recent_separated_boxes)
 {
     const struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
@@ -435,16 +439,16 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
         &side->box_groups[side->level[box >> 16] + (box & 0xFFFF) / 8];
     const struct tact_mesh *mesh = pairing->placed_mesh.mesh;
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[pairing->leaf[first]];
-    tact_i8 meet = recent_box->lower[0] <= INFINITY;
-    uint32_t bits, at = recent_box->next++ % 8;
+    tact_i8 meet = recent_separated_boxes->lower[0] <= INFINITY;
+    uint32_t bits, at = recent_separated_boxes->next++ % 8;
     int inside = -1;
     for (int d = 0; d < 3; d++) {
-        meet &= (recent_box->lower[d] <= own->upper[d][lane]) &
-                (recent_box->upper[d] >= own->lower[d][lane]);
+        meet &= (recent_separated_boxes->lower[d] <= own->upper[d][lane]) &
+                (recent_separated_boxes->upper[d] >= own->lower[d][lane]);
     }
     tact_i8_mask_to_bits(&meet, &bits);
     if (bits) {
-        inside = (int)(recent_box->inside >> __builtin_ctz(bits)) & 1;
+        inside = (int)(recent_separated_boxes->inside >> __builtin_ctz(bits)) & 1;
     }
     const uint32_t *index = mesh->triangles + 3 * (size_t)from->first;
     for (uint32_t k = 0; k < from->corners && inside < 0; k++) {
@@ -457,15 +461,16 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
                             rim->pairing->pair_units_per_metre, rim->margin, &leaf);
         if (inside < 0) {
             inside = is_triangle_inside(rim, of, &leaf, 0);
-        } else if (does_ray_contradict(rim, of, &leaf, 0, inside > 0)) {
+        } else if (does_ray_contradict_rim(rim, of, &leaf, 0, inside > 0)) {
             return -1;
         }
     }
     for (int d = 0; d < 3; d++) {
-        recent_box->lower[d][at] = own->lower[d][lane];
-        recent_box->upper[d][at] = own->upper[d][lane];
+        recent_separated_boxes->lower[d][at] = own->lower[d][lane];
+        recent_separated_boxes->upper[d][at] = own->upper[d][lane];
     }
-    recent_box->inside = (recent_box->inside & ~(1U << at)) | (uint32_t)(inside > 0) << at;
+    recent_separated_boxes->inside =
+        (recent_separated_boxes->inside & ~(1U << at)) | (uint32_t)(inside > 0) << at;
     return inside;
 }
 
@@ -474,20 +479,20 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
 {
     const struct tact_rim_mesh *side = &rim->side[of];
     const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
-    struct recent_box recent_box;
-    memset(&recent_box, 0, sizeof recent_box);
+    struct recent_separated_boxes recent_separated_boxes;
+    memset(&recent_separated_boxes, 0, sizeof recent_separated_boxes);
     for (int d = 0; d < 3; d++) {
-        recent_box.lower[d] += INFINITY;
+        recent_separated_boxes.lower[d] += INFINITY;
     }
     for (uint32_t i = 0; i < side->separated_box_count; i++) {
         const uint32_t box = side->separated_boxes[i], level = box >> 16,
                        first = (box & 0xFFFF) << 3 * level;
-        const uint32_t leaf_after_box = first + (1U << 3 * level);
-        int inside = is_box_inside_other_mesh(rim, of, box, &recent_box);
+        const uint32_t first_leaf_after_box = first + (1U << 3 * level);
+        int inside = is_box_inside_other_mesh(rim, of, box, &recent_separated_boxes);
         if (inside < 0) {
             return -EAGAIN;
         }
-        for (uint32_t k = first; inside && k < leaf_after_box && k < side->count; k++) {
+        for (uint32_t k = first; inside && k < first_leaf_after_box && k < side->count; k++) {
             struct tact_rim_leaf leaf;
             tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[k],
                                 rim->pairing->pair_units_per_metre, rim->margin, &leaf);
@@ -514,7 +519,8 @@ static void reset_rim_for_next_query(struct tact_rim *rim)
 }
 
 /** Sums over the surfaces of both meshes inside each other; -EAGAIN where they do not close. */
-static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_moment_sums *sums)
+static int add_surfaces_of_both_meshes(struct tact_rim *rim, double size,
+                                       struct tact_moment_sums *sums)
 {
     struct tact_moment_sums part[4];
     memset(sums, 0, sizeof *sums);
@@ -577,7 +583,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
         return rc;
     }
     reset_rim_for_next_query(rim);
-    if (add_both_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
+    if (add_surfaces_of_both_meshes(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }
     if (rim->has_coplanar_faces) {

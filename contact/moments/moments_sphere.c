@@ -8,9 +8,10 @@ static const double PI = 3.14159265358979323846;
 /** A spherical cap: the part of a ball beyond a plane, of depth 0 to 2 radii. */
 struct cap {
     double volume;
-    double apex;   /* distance of the centroid from the apex [m] */
-    double across; /* second moment of the cap along any direction in the plane [m^5] */
-    double along;  /* central second moment of the cap along its axis [m^5] */
+    double centroid_to_apex;         /* distance of the centroid from the apex [m] */
+    double transverse_second_moment; /* second moment of the cap along any direction in the plane
+                                        [m^5] */
+    double axial_second_moment;      /* central second moment of the cap along its axis [m^5] */
 };
 
 /** integrals over slices: at the distance s from the apex a disc with squared radius 2 R s - s^2 */
@@ -21,22 +22,26 @@ static struct cap add_spherical_cap(double radius, double depth)
     c.volume = PI * d2 * (radius - depth / 3.0);
     double first = PI * d3 * (2.0 / 3.0 * radius - depth / 4.0);
     double second = PI * d2 * d2 * (radius / 2.0 - depth / 5.0);
-    c.apex = c.volume > 0.0 ? first / c.volume : 0.0;
-    c.across = PI * d3 * (20.0 * radius * radius - 15.0 * radius * depth + 3.0 * d2) / 60.0;
-    c.along = tact_max(second - first * c.apex, 0.0);
+    c.centroid_to_apex = c.volume > 0.0 ? first / c.volume : 0.0;
+    c.transverse_second_moment =
+        PI * d3 * (20.0 * radius * radius - 15.0 * radius * depth + 3.0 * d2) / 60.0;
+    c.axial_second_moment = tact_max(second - first * c.centroid_to_apex, 0.0);
     return c;
 }
 
 /** Sets the moments of an overlap that is a solid of revolution about the unit vector axis. */
-static void set_moments_of_revolution(double volume, const double centroid[3], double across,
-                                      double along, const double axis[3], double disc_area,
+static void set_moments_of_revolution(double volume, const double centroid[3],
+                                      double transverse_second_moment, double axial_second_moment,
+                                      const double axis[3], double disc_area,
                                       struct tact_moments *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     out->volume = volume;
     tact_v3_copy(out->centroid, centroid);
     for (int k = 0; k < 6; k++) {
-        out->second[k] = (k < 3 ? across : 0.0) + (along - across) * axis[row[k]] * axis[column[k]];
+        out->second[k] =
+            (k < 3 ? transverse_second_moment : 0.0) +
+            (axial_second_moment - transverse_second_moment) * axis[row[k]] * axis[column[k]];
     }
     tact_v3_scale(out->gradient, axis, -disc_area);
     tact_v3_set(out->gradient + 3, 0.0, 0.0, 0.0);
@@ -56,9 +61,10 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     }
     struct cap c = add_spherical_cap(radius, depth);
     tact_v3_copy(centroid, pa->position);
-    tact_v3_axpy(centroid, c.apex - radius, up);
+    tact_v3_axpy(centroid, c.centroid_to_apex - radius, up);
     double disc_area = PI * depth * (2.0 * radius - depth);
-    set_moments_of_revolution(c.volume, centroid, c.across, c.along, up, disc_area, out);
+    set_moments_of_revolution(c.volume, centroid, c.transverse_second_moment, c.axial_second_moment,
+                              up, disc_area, out);
     return c.volume > 0.0;
 }
 
@@ -93,15 +99,16 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
     tact_m3_mul_v3(way, own, normal);
     out->volume = volume * c.volume;
     tact_v3_copy(out->centroid, pa->position);
-    tact_v3_axpy(out->centroid, c.apex - 1.0, way);
+    tact_v3_axpy(out->centroid, c.centroid_to_apex - 1.0, way);
     for (int k = 0; k < 6; k++) {
         const double *i = own + 3 * row[k], *j = own + 3 * column[k];
-        out->second[k] = volume * (c.across * tact_v3_dot(i, j) +
-                                   (c.along - c.across) * way[row[k]] * way[column[k]]);
+        out->second[k] = volume * (c.transverse_second_moment * tact_v3_dot(i, j) +
+                                   (c.axial_second_moment - c.transverse_second_moment) *
+                                       way[row[k]] * way[column[k]]);
     }
     tact_v3_scale(out->gradient, up, -area);
     tact_v3_cross(torque, way, up); /* the ellipse in the plane has its centre on that line */
-    tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.apex));
+    tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.centroid_to_apex));
     return out->volume > 0.0;
 }
 
@@ -118,7 +125,8 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
         double r = tact_min(ra, rb);
         struct cap whole = add_spherical_cap(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
-        set_moments_of_revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);
+        set_moments_of_revolution(whole.volume, centre, whole.transverse_second_moment,
+                                  whole.transverse_second_moment, axis, 0.0, out);
         return 1;
     }
     /* The surfaces meet in a circle. Depths of the caps on either side of its plane, without
@@ -127,13 +135,16 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     double cap_depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
     struct cap a = add_spherical_cap(ra, cap_depth_a), b = add_spherical_cap(rb, cap_depth_b);
     /* heights of the caps' centroids above the plane of the circle, along the axis */
-    double za = a.apex - cap_depth_a, zb = cap_depth_b - b.apex;
+    double za = a.centroid_to_apex - cap_depth_a, zb = cap_depth_b - b.centroid_to_apex;
     double volume = a.volume + b.volume;
     double z = (a.volume * za + b.volume * zb) / volume;
-    double along = a.along + b.along + a.volume * b.volume / volume * (za - zb) * (za - zb);
+    double axial_second_moment = a.axial_second_moment + b.axial_second_moment +
+                                 a.volume * b.volume / volume * (za - zb) * (za - zb);
     tact_v3_copy(centroid, pb->position);
     tact_v3_axpy(centroid, rb - cap_depth_b + z, axis);
     double disc_area = PI * cap_depth_a * (2.0 * ra - cap_depth_a);
-    set_moments_of_revolution(volume, centroid, a.across + b.across, along, axis, disc_area, out);
+    set_moments_of_revolution(volume, centroid,
+                              a.transverse_second_moment + b.transverse_second_moment,
+                              axial_second_moment, axis, disc_area, out);
     return volume > 0.0;
 }

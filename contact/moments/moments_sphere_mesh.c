@@ -42,9 +42,9 @@ struct disc {
     double squared_disc_radius; /* squared radius of the disc that a plane cuts out of the ball */
     double area;
     double first[2];
-    double wedge_volume; /* W(D) [m^3] */
-    double across[3]; /* in-plane second moment, radius^2 W I - distance * integral of y y^T: xx yy
-                         xy */
+    double wedge_volume;              /* W(D) [m^3] */
+    double in_plane_second_moment[3]; /* in-plane second moment, radius^2 W I - distance * integral
+                         of y y^T: xx yy xy */
 };
 
 static double cross_product_2d(const double *p, const double *q)
@@ -114,9 +114,9 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q, do
     double part = d->distance * squared_disc_radius * squared_disc_radius / 8.0;
     double double_angle_sine = b[0] * b[1] - a[0] * a[1];
     double double_angle_cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
-    d->across[0] += cap_second_moment - part * double_angle_sine;
-    d->across[1] += cap_second_moment + part * double_angle_sine;
-    d->across[2] += 0.5 * part * double_angle_cosine;
+    d->in_plane_second_moment[0] += cap_second_moment - part * double_angle_sine;
+    d->in_plane_second_moment[1] += cap_second_moment + part * double_angle_sine;
+    d->in_plane_second_moment[2] += 0.5 * part * double_angle_cosine;
 }
 
 /** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
@@ -131,9 +131,11 @@ static void add_triangle_inside_disc(struct disc *d, const double *p, const doub
     d->first[0] += area / 3.0 * sx;
     d->first[1] += area / 3.0 * sy;
     d->wedge_volume += wedge_volume;
-    d->across[0] += r2 * wedge_volume - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
-    d->across[1] += r2 * wedge_volume - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
-    d->across[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
+    d->in_plane_second_moment[0] +=
+        r2 * wedge_volume - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
+    d->in_plane_second_moment[1] +=
+        r2 * wedge_volume - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
+    d->in_plane_second_moment[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
 }
 
 /** Adds the integrals over the whole disc in which a plane cuts the ball. */
@@ -144,7 +146,7 @@ static void add_whole_disc(struct disc *d)
         PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
     d->area = PI * d->squared_disc_radius;
     d->wedge_volume = PI * d2 * (3.0 * r - depth) / 3.0;
-    d->across[0] = d->across[1] = cap_second_moment;
+    d->in_plane_second_moment[0] = d->in_plane_second_moment[1] = cap_second_moment;
 }
 
 /** Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.
@@ -260,8 +262,9 @@ static void add_disc_part(const struct disc *d, double h, const double *n, const
     double mixed_moment = 0.5 * r2 - d->squared_disc_radius;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
-        double plane = d->across[0] * u[i] * u[j] + d->across[1] * w[i] * w[j] +
-                       d->across[2] * (u[i] * w[j] + w[i] * u[j]);
+        double plane = d->in_plane_second_moment[0] * u[i] * u[j] +
+                       d->in_plane_second_moment[1] * w[i] * w[j] +
+                       d->in_plane_second_moment[2] * (u[i] * w[j] + w[i] * u[j]);
         sums->second[k] +=
             (-sign * (plane + normal * n[i] * n[j]) + mixed_moment * (n[i] * y[j] + y[i] * n[j])) /
             5.0;

@@ -24,7 +24,8 @@ struct edge_clipper {
     const struct tact_mesh *mesh;
     struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
-    int last; /* index of the plane that rejected the last edge and is likely to reject the next */
+    int last_rejecting_plane; /* index of the plane that rejected the last edge and is likely to
+                                 reject the next */
     uint32_t recently_added_vertices[RECENT_VERTICES]; /* 1 + the vertex that was added last, of
                                         those with the same index modulo the size; 0 for none */
     double origin[3]; /* centre and axes of the patch in the mesh's frame */
@@ -50,19 +51,19 @@ static void add_vertex(struct edge_clipper *c, uint32_t i)
     }
 }
 
-/* Adds the point at `share` of the way from p to q; `own` is the share of vertex i, where the
- * vertex itself is added. */
+/* Adds the point at `end_fraction` of the way from p to q; at `vertex_fraction` is vertex i, which
+ * then itself is added. */
 static void add_edge_end_point(struct edge_clipper *c, uint32_t i, const double *p, const double *q,
-                               double share, double own)
+                               double end_fraction, double vertex_fraction)
 {
     double along[3], end[3];
-    if (share == own) {
+    if (end_fraction == vertex_fraction) {
         add_vertex(c, i);
         return;
     }
     tact_v3_sub(along, q, p);
     tact_v3_copy(end, p);
-    tact_v3_axpy(end, share, along);
+    tact_v3_axpy(end, end_fraction, along);
     add_outline_point(c, end);
 }
 
@@ -73,11 +74,11 @@ static void clip_edge(struct edge_clipper *c, uint32_t a, uint32_t b)
     const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
     double lo = 0.0, hi = 1.0;
     for (int i = 0; i < c->plane_count; i++) {
-        int at = i == 0 ? c->last : (i == c->last ? 0 : i);
+        int at = i == 0 ? c->last_rejecting_plane : (i == c->last_rejecting_plane ? 0 : i);
         const struct plane *plane = &c->planes[at];
         double hp = tact_v3_dot(plane->n, p) - plane->d, hq = tact_v3_dot(plane->n, q) - plane->d;
         if (hp > 0.0 && hq > 0.0) {
-            c->last = at;
+            c->last_rejecting_plane = at;
             return;
         }
         if (hp > 0.0) {
@@ -86,7 +87,7 @@ static void clip_edge(struct edge_clipper *c, uint32_t a, uint32_t b)
             hi = tact_min(hi, hp / (hp - hq));
         }
         if (lo > hi) {
-            c->last = at;
+            c->last_rejecting_plane = at;
             return;
         }
     }

@@ -14,7 +14,7 @@ static const double CLEAR_DEPTH_IN_TOLERANCES = 128.0;
 /** Height range of the corners of a convex solid A above a plane. */
 struct tact_cut_range {
     double lowest, highest;         /* [m] */
-    uint64_t below[2];              /* bits of the corners below the plane by more than rounding */
+    uint64_t corners_below[2];      /* bits of the corners below the plane by more than rounding */
     uint64_t near_plane_corners[2]; /* bits of the corners that are neither well below nor well
                                above the plane */
 };
@@ -34,10 +34,10 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
         tact_d4 h = plane[0] * x + plane[1] * y + plane[2] * z - plane[3];
         low = TACT_D4_MIN(h, low);
         high = TACT_D4_MAX(h, high);
-        tact_l4 below = h<-2.0 * c->tolerance, near_plane_corners = h> -
-                        CLEAR_DEPTH_IN_TOLERANCES * c->tolerance;
-        tact_l4_mask_to_bits(&below, &bits);
-        out->below[i / 64] |= (uint64_t)bits << i % 64;
+        tact_l4 corners_below = h<-2.0 * c->tolerance, near_plane_corners = h> -
+                                CLEAR_DEPTH_IN_TOLERANCES * c->tolerance;
+        tact_l4_mask_to_bits(&corners_below, &bits);
+        out->corners_below[i / 64] |= (uint64_t)bits << i % 64;
         tact_l4_mask_to_bits(&near_plane_corners, &bits);
         out->near_plane_corners[i / 64] |= (uint64_t)bits << i % 64;
     }
@@ -88,24 +88,24 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
                                          uint64_t near_plane_corners[TACT_FACETS][2])
 {
     double lowest[TACT_FACETS];
-    struct tact_cut_range range;
+    struct tact_cut_range height_range;
     c->cutting_plane_count = 0;
     c->facets_in_b_planes = 0;
     for (int k = 0; k < c->planes; k++) {
-        tact_cut_height_range(c, a, c->plane[k], &range);
-        if (range.lowest >= 0.0) {
+        tact_cut_height_range(c, a, c->plane[k], &height_range);
+        if (height_range.lowest >= 0.0) {
             return 0;
         }
-        if (range.highest > 0.0) {
-            lowest[c->cutting_plane_count] = range.lowest;
-            memcpy(near_plane_corners[c->cutting_plane_count], range.near_plane_corners,
-                   sizeof range.near_plane_corners);
+        if (height_range.highest > 0.0) {
+            lowest[c->cutting_plane_count] = height_range.lowest;
+            memcpy(near_plane_corners[c->cutting_plane_count], height_range.near_plane_corners,
+                   sizeof height_range.near_plane_corners);
             memcpy(c->plane[c->cutting_plane_count++], c->plane[k], sizeof c->plane[k]);
-        } else if (range.highest >= -2.0 * c->tolerance) {
+        } else if (height_range.highest >= -2.0 * c->tolerance) {
             /* Facets of a that lie in a plane which cuts nothing off. */
             for (uint32_t f = 0; f < a->count; f++) {
-                c->facets_in_b_planes |= (uint64_t)!tact_cut_facet_has_corner(a, f, range.below)
-                                         << f;
+                c->facets_in_b_planes |=
+                    (uint64_t)!tact_cut_facet_has_corner(a, f, height_range.corners_below) << f;
             }
         }
     }
@@ -144,7 +144,7 @@ TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_
 TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, const tact_d4 *in,
                                            int n, tact_d4 *out)
 {
-    int m = 0, leaving_count = 0, entering = 0, enters_first = 0;
+    int m = 0, leaving_count = 0, entering_count = 0, enters_first = 0;
     for (int i = 0; i < n; i++) {
         int j = i + 1 < n ? i + 1 : 0;
         double vi = c->value[i], vj = c->value[j];
@@ -157,28 +157,28 @@ TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, con
         } else if (vj <= 0.0) {
             tact_cut_crossing_point(&in[j], vj, &in[i], vi, &out[m]);
             enters_first |= leaving_count == 0;
-            c->enters[entering++] = out[m++];
+            c->enters[entering_count++] = out[m++];
         }
     }
     /* cuts can be paired: a closed outline crosses the plane as often in one direction as in the
      * other */
-    for (int i = 0; i < leaving_count && entering > 0; i++) {
-        tact_cap_add_edge(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
+    for (int i = 0; i < leaving_count && entering_count > 0; i++) {
+        tact_cap_add_edge(c, plane, &c->enters[(i + enters_first) % entering_count], &c->leaves[i]);
     }
     return m;
 }
 
 /** A face polygon in one of the cutter's two buffers: cutting writes to the other. */
 struct tact_cut_polygon {
-    int n, room;
+    int n, buffer_in_use;
 };
 
 /** Cuts a face polygon by a plane of the convex solid, and adds the cut's edge to the plane's cap.
  */
 TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_cut_polygon *p)
 {
-    const tact_d4 *in = c->room[p->room];
-    tact_d4 *out = c->room[!p->room];
+    const tact_d4 *in = c->buffers[p->buffer_in_use];
+    tact_d4 *out = c->buffers[!p->buffer_in_use];
     uint64_t inside = 0;
     int n = p->n, m = 0;
     if (n > 63) {
@@ -194,22 +194,24 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
         p->n = inside ? n : 0;
         return;
     }
-    p->room = !p->room;
+    p->buffer_in_use = !p->buffer_in_use;
     /* bit i of the shifted set: whether corner i + 1 is below the plane */
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
-    uint64_t leaving_bits = inside & ~next, entering = ~inside & next;
-    if (leaving_bits & (leaving_bits - 1)) {
+    uint64_t leaving_edges = inside & ~next, entering_edges = ~inside & next;
+    if (leaving_edges & (leaving_edges - 1)) {
         p->n = tact_cut_nonconvex_polygon(c, plane, in, n, out);
         return;
     }
-    int last = __builtin_ctzll(leaving_bits), before = __builtin_ctzll(entering);
-    int corner_after_last = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
+    int last_inside = __builtin_ctzll(leaving_edges),
+        last_outside = __builtin_ctzll(entering_edges);
+    int corner_after_last = last_inside + 1 < n ? last_inside + 1 : 0,
+        first = last_outside + 1 < n ? last_outside + 1 : 0;
     for (int i = first; i != corner_after_last; i = i + 1 < n ? i + 1 : 0) {
         out[m++] = in[i];
     }
-    tact_cut_crossing_point(&in[last], c->value[last], &in[corner_after_last],
+    tact_cut_crossing_point(&in[last_inside], c->value[last_inside], &in[corner_after_last],
                             c->value[corner_after_last], &out[m]);
-    tact_cut_crossing_point(&in[first], c->value[first], &in[before], c->value[before],
+    tact_cut_crossing_point(&in[first], c->value[first], &in[last_outside], c->value[last_outside],
                             &out[m + 1]);
     tact_cap_add_edge(c, plane, &out[m + 1], &out[m]);
     p->n = m + 2;
@@ -248,7 +250,8 @@ TACT_INLINE void tact_cap_sort_crossings(struct tact_cutter *c, int cap, int pla
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
-    int *link_to_kept_edge = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0, entering = 0;
+    int *link_to_kept_edge = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0,
+        entering_count = 0;
     for (int e = *link_to_kept_edge; e >= 0; e = c->next[e]) {
         double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
         double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
@@ -258,9 +261,9 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
         if (to > 0.0 && leaving_count < TACT_CUT_CORNERS) {
             tact_cut_crossing_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving_count]);
             c->to[e] = c->leaves[leaving_count++];
-        } else if (from > 0.0 && entering < TACT_CUT_CORNERS) {
-            tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
-            c->from[e] = c->enters[entering++];
+        } else if (from > 0.0 && entering_count < TACT_CUT_CORNERS) {
+            tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering_count]);
+            c->from[e] = c->enters[entering_count++];
         }
         *link_to_kept_edge = e;
         link_to_kept_edge = &c->next[e];
@@ -268,8 +271,8 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     }
     *link_to_kept_edge = -1;
     c->last_edge_of_cap[cap] = kept;
-    c->is_capacity_exceeded |= leaving_count != entering;
-    if (leaving_count > 1 && leaving_count == entering) {
+    c->is_capacity_exceeded |= leaving_count != entering_count;
+    if (leaving_count > 1 && leaving_count == entering_count) {
         tact_cap_sort_crossings(c, cap, plane, leaving_count);
     }
     for (int i = 0; i < leaving_count && !c->is_capacity_exceeded; i++) {
@@ -287,7 +290,7 @@ TACT_INLINE void tact_cut_face_by_planes(struct tact_cutter *c, int n, uint64_t 
         tact_cut_polygon(c, __builtin_ctzll(planes), &p);
     }
     if (p.n > 2) {
-        face(user, c->room[p.room], p.n, share);
+        face(user, c->buffers[p.buffer_in_use], p.n, share);
     }
 }
 
@@ -321,7 +324,7 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
         int n = 0;
         for (uint32_t i = a->first[f]; i < a->first[f + 1]; i++) {
             uint8_t k = a->rim[i];
-            c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
+            c->buffers[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
         for (int k = 0; k < c->cutting_plane_count; k++) {
             planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near_plane_corners[k]) << k;
@@ -368,7 +371,7 @@ TACT_INLINE void tact_test_boxes_against_planes(const struct tact_mesh_wide_node
         const float *n = p->n[k];
         tact_f8 height = n[0] * centre[0] + n[1] * centre[1] + n[2] * centre[2] - p->d[k];
         tact_f8 lowest = height, highest = height;
-        uint32_t left;
+        uint32_t kept_bits;
         for (int i = 0; i < 3; i++) {
             const tact_f8 *axis = (const tact_f8 *)wide_node->axis[i];
             tact_f8 along = n[0] * axis[0] + n[1] * axis[1] + n[2] * axis[2];
@@ -378,8 +381,8 @@ TACT_INLINE void tact_test_boxes_against_planes(const struct tact_mesh_wide_node
         tact_i8 kept_boxes = k < 2 ? lowest <= 0.0F
                                    : (lowest <= p->clear_distance) |
                                          ((*near_plane_bits & (*near_plane_bits - 1)) != 0);
-        tact_i8_mask_to_bits(&kept_boxes, &left);
-        *bits &= left;
+        tact_i8_mask_to_bits(&kept_boxes, &kept_bits);
+        *bits &= kept_bits;
         *near_plane_bits |= (highest >= -p->clear_distance) & (int32_t)(1U << k);
     }
 }
@@ -456,7 +459,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
             continue;
         }
         for (int j = 0; j < 3; j++) {
-            c->room[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
+            c->buffers[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
         }
         tact_cut_face_by_planes(c, 3, (uint64_t)cuts[i], lies_in_plane[i] ? 0.5 : 1.0, face, user);
     }

@@ -38,7 +38,7 @@ struct tact_cutter {
     int edges, is_capacity_exceeded;
     int next[TACT_CUT_EDGES];
     tact_d4 from[TACT_CUT_EDGES], to[TACT_CUT_EDGES];
-    tact_d4 room[2][TACT_CUT_CORNERS];
+    tact_d4 buffers[2][TACT_CUT_CORNERS];
     double value[TACT_CUT_CORNERS];
     tact_d4 leaves[TACT_CUT_CORNERS], enters[TACT_CUT_CORNERS];
 };

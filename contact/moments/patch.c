@@ -48,12 +48,12 @@ static double mean_distance_in_ellipse(const double *semi)
 
 /* Torsion arm of a patch: mean distance from the centre of the pressure that the kind of spin
  * assumes. */
-static double torsion_arm_of_pressure(enum tact_spin_kind spin, int elastic, const double *semi)
+static double torsion_arm_of_pressure(enum tact_spin_kind spin, int is_elastic, const double *semi)
 {
     if (spin == TACT_SPIN_CORNERS) {
         return tact_hypot(semi[0], semi[1]);
     }
-    int is_hertz_pressure = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
+    int is_hertz_pressure = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && is_elastic);
     return (is_hertz_pressure ? 9.0 * PI / 32.0 : 1.0) * mean_distance_in_ellipse(semi);
 }
 
@@ -71,9 +71,9 @@ static void axis_of_least_second_moment(const double *c, const double *n, double
         if (!(tact_v3_normalize(next, next) > 0.0)) {
             return;
         }
-        double axis_change = 1.0 - fabs(tact_v3_dot(next, axis));
+        double axis_direction_change = 1.0 - fabs(tact_v3_dot(next, axis));
         tact_v3_scale(axis, next, tact_v3_dot(next, n) < 0.0 ? -1.0 : 1.0);
-        if (axis_change < 1e-16) {
+        if (axis_direction_change < 1e-16) {
             return;
         }
     }
@@ -110,12 +110,12 @@ static void choose_patch_normal(const struct tact_moments *m, enum tact_normal_k
     tact_v3_normalize(n, n);
 }
 
-static enum tact_surface limit_surface_kind(enum tact_spin_kind spin, int elastic)
+static enum tact_surface limit_surface_kind(enum tact_spin_kind spin, int is_elastic)
 {
     if (spin != TACT_SPIN_LIMIT_SURFACE && spin != TACT_SPIN_AUTO) {
         return TACT_SURFACE_ELLIPSOID;
     }
-    return elastic ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
+    return is_elastic ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
 }
 
 int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patch_options *options,
@@ -157,15 +157,15 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->spin = options->spin;
     out->spin_arm = torsion_arm_of_pressure(options->spin, 0, out->semi);
     int tip = options->tip_radius > 0.0;
-    int elastic = tip || (options->modulus > 0.0 && options->curved);
-    out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
-    out->surface = limit_surface_kind(options->spin, elastic);
+    int is_elastic = tip || (options->modulus > 0.0 && options->curved);
+    out->kind = is_elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
+    out->surface = limit_surface_kind(options->spin, is_elastic);
     out->stretch[0] = out->stretch[1] = 1.0;
     memset(out->target_velocity, 0, sizeof out->target_velocity);
     out->tip_radius = tip ? options->tip_radius : 0.0;
     out->tip_power = tip ? options->tip_power : 0.0;
-    out->modulus = elastic && !tip ? options->modulus : 0.0;
-    out->radius = elastic && !tip ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
+    out->modulus = is_elastic && !tip ? options->modulus : 0.0;
+    out->radius = is_elastic && !tip ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
     return 0;
 }
 
@@ -177,11 +177,11 @@ static int outline_moments(const struct tact_patch *patch, double *c, double *se
         const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
         const double *o = patch->corner[0];
         double a[2] = {p[0] - o[0], p[1] - o[1]}, b[2] = {q[0] - o[0], q[1] - o[1]};
-        double twice = a[0] * b[1] - a[1] * b[0];
-        area += 0.5 * twice;
+        double twice_area = a[0] * b[1] - a[1] * b[0];
+        area += 0.5 * twice_area;
         for (int k = 0; k < 2; k++) {
-            sum[k] += twice * (a[k] + b[k]) / 6.0;
-            sum[2 + k] += twice * (a[k] * a[k] + a[k] * b[k] + b[k] * b[k]) / 12.0;
+            sum[k] += twice_area * (a[k] + b[k]) / 6.0;
+            sum[2 + k] += twice_area * (a[k] * a[k] + a[k] * b[k] + b[k] * b[k]) / 12.0;
         }
     }
     if (!(area > 0.0)) {
@@ -209,9 +209,10 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     }
     for (int i = 0; i < patch->corners; i++) {
         const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
-        double twice = p[0] * q[1] - p[1] * q[0];
-        patch->area += 0.5 * twice;
-        mixed += twice * (2.0 * (p[0] * p[1] + q[0] * q[1]) + p[0] * q[1] + q[0] * p[1]) / 24.0;
+        double twice_area = p[0] * q[1] - p[1] * q[0];
+        patch->area += 0.5 * twice_area;
+        mixed +=
+            twice_area * (2.0 * (p[0] * p[1] + q[0] * q[1]) + p[0] * q[1] + q[0] * p[1]) / 24.0;
     }
     tact_v3_axpy(patch->center, c[0], t1);
     tact_v3_axpy(patch->center, c[1], t2);
@@ -279,10 +280,10 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
 /* Semi-axes of a patch's ellipse at normal force n [m]. */
 static void patch_semi_axes(const struct tact_patch *patch, double n, double semi[2])
 {
-    int elastic = patch->kind == TACT_PATCH_ELASTIC;
-    double radius = elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
+    int is_elastic = patch->kind == TACT_PATCH_ELASTIC;
+    double radius = is_elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
     for (int i = 0; i < 2; i++) {
-        semi[i] = elastic ? radius * patch->stretch[i] : patch->semi[i];
+        semi[i] = is_elastic ? radius * patch->stretch[i] : patch->semi[i];
     }
 }
 

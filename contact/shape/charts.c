@@ -81,20 +81,20 @@ static void curvature_across_axis(const double axis[3], const double bend[9], do
 
 static void add_weighted_curvature(struct chart_node *node, const double bend[9], double weight)
 {
-    double across[9];
-    curvature_across_axis(node->axis, bend, across);
+    double curvature_across[9];
+    curvature_across_axis(node->axis, bend, curvature_across);
     for (int i = 0; i < 9; i++) {
-        node->bend[i] += weight * across[i];
+        node->bend[i] += weight * curvature_across[i];
     }
 }
 
 /* Frobenius norm of the difference of a Weingarten map from that of a node. */
 static double curvature_deviation(const struct chart_node *node, const double bend[9])
 {
-    double across[9], sum = 0.0;
-    curvature_across_axis(node->axis, bend, across);
+    double curvature_across[9], sum = 0.0;
+    curvature_across_axis(node->axis, bend, curvature_across);
     for (int i = 0; i < 9; i++) {
-        sum += (across[i] - node->bend[i]) * (across[i] - node->bend[i]);
+        sum += (curvature_across[i] - node->bend[i]) * (curvature_across[i] - node->bend[i]);
     }
     return sqrt(sum);
 }
@@ -119,7 +119,8 @@ static int make_chart_leaf(const struct tact_charts *charts, const struct chart_
         double d[3];
         tact_v3_sub(d, p[i].at, leaf->center);
         leaf->radius = tact_max(leaf->radius, CHART_BALL_MARGIN * tact_v3_norm(d));
-        leaf->flat = tact_max(leaf->flat, NORMAL_CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
+        leaf->extent_along_cone_axis = tact_max(
+            leaf->extent_along_cone_axis, NORMAL_CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
         angle = tact_max(angle, NORMAL_CONE_MARGIN * angle_between(p[i].normal, leaf->axis));
         add_weighted_curvature(leaf, p[i].bend, 1.0 / 9.0);
     }
@@ -134,26 +135,28 @@ static int make_chart_leaf(const struct tact_charts *charts, const struct chart_
 double tact_chart_node_extent_along(const struct chart_node *node, const double along[3])
 {
     double c = fabs(tact_v3_dot(node->axis, along));
-    return tact_min(node->flat * c + node->radius * sqrt(tact_max(0.0, 1.0 - c * c)), node->radius);
+    return tact_min(node->extent_along_cone_axis * c +
+                        node->radius * sqrt(tact_max(0.0, 1.0 - c * c)),
+                    node->radius);
 }
 
-struct sorted {
+struct sorted_leaf {
     double key;
     int leaf;
 };
 
 static int compare_sort_keys(const void *a, const void *b)
 {
-    const struct sorted *x = a, *y = b;
+    const struct sorted_leaf *x = a, *y = b;
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->leaf - y->leaf;
 }
 
 /* Computes the middle, and finds the longest side, of the box of the leaves' centres. */
-static int bounding_box_axis(const struct chart_node *leaf, const struct sorted *list, int count,
-                             double middle[3])
+static int bounding_box_axis(const struct chart_node *leaf, const struct sorted_leaf *list,
+                             int count, double middle[3])
 {
     double side[3];
-    int longest = 0;
+    int longest_side = 0;
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
         for (int i = 0; i < count; i++) {
@@ -162,19 +165,19 @@ static int bounding_box_axis(const struct chart_node *leaf, const struct sorted 
         }
         middle[k] = 0.5 * (lower + upper);
         side[k] = upper - lower;
-        longest = side[k] > side[longest] ? k : longest;
+        longest_side = side[k] > side[longest_side] ? k : longest_side;
     }
-    return longest;
+    return longest_side;
 }
 
 /* Computes a node's bounding ball, normal cone and curvature over its leaves. */
-static void bound_chart_node(const struct chart_node *leaf, const struct sorted *list, int count,
-                             struct chart_node *node)
+static void bound_chart_node(const struct chart_node *leaf, const struct sorted_leaf *list,
+                             int count, struct chart_node *node)
 {
     double angle = 0.0;
     memset(node->axis, 0, sizeof node->axis);
     memset(node->bend, 0, sizeof node->bend);
-    node->radius = node->flat = node->max_curvature_deviation = 0.0;
+    node->radius = node->extent_along_cone_axis = node->max_curvature_deviation = 0.0;
     for (int i = 0; i < count; i++) {
         tact_v3_add(node->axis, node->axis, leaf[list[i].leaf].axis);
     }
@@ -187,8 +190,9 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
         double d[3];
         tact_v3_sub(d, l->center, node->center);
         node->radius = tact_max(node->radius, tact_v3_norm(d) + l->radius);
-        node->flat = tact_max(node->flat, fabs(tact_v3_dot(d, node->axis)) +
-                                              tact_chart_node_extent_along(l, node->axis));
+        node->extent_along_cone_axis =
+            tact_max(node->extent_along_cone_axis, fabs(tact_v3_dot(d, node->axis)) +
+                                                       tact_chart_node_extent_along(l, node->axis));
         angle = tact_max(angle, angle_between(node->axis, l->axis) + normal_cone_half_angle(l));
         node->max_curvature_deviation =
             tact_max(node->max_curvature_deviation,
@@ -199,7 +203,7 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
 
 /* Builds the tree over a range of leaves, with its root at node `at`. */
 static void build_chart_node(struct tact_charts *charts, const struct chart_node *leaf,
-                             struct sorted *list, int count, int at)
+                             struct sorted_leaf *list, int count, int at)
 {
     if (count == 1) {
         charts->nodes[at] = leaf[list->leaf];
@@ -221,7 +225,7 @@ static void build_chart_node(struct tact_charts *charts, const struct chart_node
 int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count)
 {
     struct chart_node *leaf = calloc((size_t)count, sizeof *leaf);
-    struct sorted *list = calloc((size_t)count, sizeof *list);
+    struct sorted_leaf *list = calloc((size_t)count, sizeof *list);
     charts->nodes = calloc(2 * (size_t)count, sizeof *charts->nodes);
     int rc = leaf && list && charts->nodes ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < count; i++) {
@@ -230,8 +234,8 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
     }
     if (!rc) {
         for (int i = 0; i < count; i++) {
-            double reach = tact_v3_norm(leaf[i].center) + leaf[i].radius;
-            charts->radius = tact_max(charts->radius, reach);
+            double radius_of_leaf_bounds = tact_v3_norm(leaf[i].center) + leaf[i].radius;
+            charts->radius = tact_max(charts->radius, radius_of_leaf_bounds);
         }
         charts->node_count = 1;
         build_chart_node(charts, leaf, list, count, 0);

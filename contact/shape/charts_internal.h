@@ -8,10 +8,10 @@
  * surface and a cone that contains the outward normals there. */
 struct chart_node {
     double center[3];
-    double radius;  /* [m] */
-    double flat;    /* largest distance of the node's points from its centre along the axis of the
-                       normal cone [m] */
-    double axis[3]; /* unit */
+    double radius;                 /* [m] */
+    double extent_along_cone_axis; /* largest distance of the node's points from its centre along
+                    the axis of the normal cone [m] */
+    double axis[3];                /* unit */
     double normal_cone_cosine; /* cosine of the half angle of the normal cone; -1: all directions */
     double sine;
     /* mean Weingarten map of the node's points over the plane across the axis [1/m] */

@@ -63,7 +63,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
 
 /* Marks the edges of a patch that are points. Their control points become that point, of all
  * patches about it the one of the first. */
-static void mark_poles(struct patch_list *list, int patch, double same)
+static void mark_poles(struct patch_list *list, int patch, double same_point_distance)
 {
     for (int edge = 0; edge < PATCH_EDGES; edge++) {
         struct bezier_patch *p = &list->patch[patch];
@@ -75,19 +75,19 @@ static void mark_poles(struct patch_list *list, int patch, double same)
             tact_v3_sub(p->pole[edge], point[i], point[0]);
             off = tact_max(off, tact_v3_norm(p->pole[edge]));
         }
-        p->neighbour_over_edge[edge] = off <= same ? SQUARE_POLE : 0;
+        p->neighbour_over_edge[edge] = off <= same_point_distance ? SQUARE_POLE : 0;
         tact_v3_copy(p->pole[edge], point[0]);
-        for (int k = 0; off <= same && k < patch * PATCH_EDGES; k++) {
-            const struct bezier_patch *other = &list->patch[k / PATCH_EDGES];
+        for (int k = 0; off <= same_point_distance && k < patch * PATCH_EDGES; k++) {
+            const struct bezier_patch *earlier_patch = &list->patch[k / PATCH_EDGES];
             double d[3];
-            tact_v3_sub(d, other->pole[k % PATCH_EDGES], point[0]);
-            if (other->neighbour_over_edge[k % PATCH_EDGES] == SQUARE_POLE &&
-                tact_v3_norm(d) <= same) {
-                tact_v3_copy(p->pole[edge], other->pole[k % PATCH_EDGES]);
+            tact_v3_sub(d, earlier_patch->pole[k % PATCH_EDGES], point[0]);
+            if (earlier_patch->neighbour_over_edge[k % PATCH_EDGES] == SQUARE_POLE &&
+                tact_v3_norm(d) <= same_point_distance) {
+                tact_v3_copy(p->pole[edge], earlier_patch->pole[k % PATCH_EDGES]);
                 break;
             }
         }
-        for (int i = 0; off <= same && i < PATCH_EDGES; i++) {
+        for (int i = 0; off <= same_point_distance && i < PATCH_EDGES; i++) {
             tact_v3_scale(control[i], p->pole[edge], control[i][3]);
         }
     }
@@ -95,15 +95,16 @@ static void mark_poles(struct patch_list *list, int patch, double same)
 
 /* Compares the control points of two edges. 1: the same edge, in opposite directions; -1: in the
  * same direction; 0: different edges. */
-static int compare_edge_control_points(const struct edge *a, const struct edge *b, double same)
+static int compare_edge_control_points(const struct edge *a, const struct edge *b,
+                                       double same_point_distance)
 {
     int matches_reversed = 1, equal = 1;
     for (int i = 0; i < CHECKS && (matches_reversed || equal); i++) {
         double d[3], e[3];
         tact_v3_sub(d, a->at[i], b->at[CHECKS - 1 - i]);
         tact_v3_sub(e, a->at[i], b->at[i]);
-        matches_reversed &= tact_v3_norm(d) <= same;
-        equal &= tact_v3_norm(e) <= same;
+        matches_reversed &= tact_v3_norm(d) <= same_point_distance;
+        equal &= tact_v3_norm(e) <= same_point_distance;
     }
     return matches_reversed ? 1 : equal ? -1 : 0;
 }
@@ -134,31 +135,32 @@ static int check_crease(const struct patch_list *list, int at, const struct edge
 
 /* Finds the neighbour of a patch over one edge, among all edges. */
 static int find_neighbour_over_edge(struct patch_list *list, const struct edge *edge, int at,
-                                    double same, struct tact_error *err)
+                                    double same_point_distance, struct tact_error *err)
 {
-    int found = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
+    int neighbour_edge = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
         const int is_pole =
             list->patch[i / PATCH_EDGES].neighbour_over_edge[i % PATCH_EDGES] == SQUARE_POLE;
-        int edge_match =
-            i == at || is_pole ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
+        int edge_match = i == at || is_pole ? 0
+                                            : compare_edge_control_points(&edge[at], &edge[i],
+                                                                          same_point_distance);
         if (edge_match < 0) {
             return report_edge_error(list, p, e, err,
                                      "borders on a patch of the opposite orientation");
         }
-        if (edge_match && found >= 0) {
+        if (edge_match && neighbour_edge >= 0) {
             return report_edge_error(list, p, e, err,
                                      "borders on two patches; expected a manifold");
         }
-        found = edge_match ? i : found;
+        neighbour_edge = edge_match ? i : neighbour_edge;
     }
-    if (found < 0) {
+    if (neighbour_edge < 0) {
         return report_edge_error(
             list, p, e, err,
             "borders on no patch: the surface is open, or patches of other lengths meet");
     }
-    list->patch[p].neighbour_over_edge[e] = found;
-    return check_crease(list, at, &edge[at], &edge[found], err);
+    list->patch[p].neighbour_over_edge[e] = neighbour_edge;
+    return check_crease(list, at, &edge[at], &edge[neighbour_edge], err);
 }
 
 /* Checks that the patches about a pole go round it once, with one normal. */
@@ -166,15 +168,15 @@ static int check_pole(const struct patch_list *list, const struct edge *edge, in
                       struct tact_error *err)
 {
     const double full_turn = 2.0 * 3.14159265358979323846;
-    double turn = 0.0;
+    double angle_around_pole = 0.0;
     int p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count && (i == 0 || p != at / PATCH_EDGES); i++) {
-        const struct edge *here = &edge[p * PATCH_EDGES + e];
+        const struct edge *edge_at_pole = &edge[p * PATCH_EDGES + e];
         for (int k = 0; k < CHECKS; k++) {
             double cross[3], q[2][SECOND_ORDER][3];
-            tact_v3_cross(cross, here->normal[k], edge[at].normal[0]);
+            tact_v3_cross(cross, edge_at_pole->normal[k], edge[at].normal[0]);
             if (!(tact_v3_norm(cross) <= CREASE_NORMAL_SINE) ||
-                tact_v3_dot(here->normal[k], edge[at].normal[0]) < 0.0) {
+                tact_v3_dot(edge_at_pole->normal[k], edge[at].normal[0]) < 0.0) {
                 return report_edge_error(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
                                          "is collapsed to a tip, where the normal jumps; expected "
                                          "a pole of a smooth surface");
@@ -185,19 +187,19 @@ static int check_pole(const struct patch_list *list, const struct edge *edge, in
             }
             if (k > 0) {
                 tact_v3_cross(cross, q[0][0], q[1][0]);
-                turn +=
-                    tact_atan2(tact_v3_dot(cross, here->normal[k]), tact_v3_dot(q[0][0], q[1][0]));
+                angle_around_pole += tact_atan2(tact_v3_dot(cross, edge_at_pole->normal[k]),
+                                                tact_v3_dot(q[0][0], q[1][0]));
             }
         }
         const int next = list->patch[p].neighbour_over_edge[(e + 1) % PATCH_EDGES];
         p = next / PATCH_EDGES;
         e = (next + 1) % PATCH_EDGES;
         if (next < 0 || list->patch[p].neighbour_over_edge[e] != SQUARE_POLE) {
-            turn = 0.0;
+            angle_around_pole = 0.0;
             break;
         }
     }
-    return fabs(turn + full_turn) < 1e-3 && p == at / PATCH_EDGES
+    return fabs(angle_around_pole + full_turn) < 1e-3 && p == at / PATCH_EDGES
                ? 0
                : report_edge_error(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
                                    "is collapsed to a point about which the collapsed sides of "

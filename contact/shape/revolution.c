@@ -54,13 +54,14 @@ static void surface_curvature_at(const struct segment *g, const struct profile_p
                                  const double *e, struct tact_surface_point *out)
 {
     double speed = tact_hypot(p->dr, p->dz), nr = p->dz / speed, nz = -p->dr / speed;
-    const double along[3] = {-nz * e[0], -nz * e[1], nr}, round[3] = {-e[1], e[0], 0.0};
+    const double profile_tangent[3] = {-nz * e[0], -nz * e[1], nr},
+                 circle_tangent[3] = {-e[1], e[0], 0.0};
     double k = (p->dr * p->ddz - p->dz * p->ddr) / (speed * speed * speed);
     double circle_curvature = p->r > AXIS_RADIUS_TOLERANCE * (g->to - g->from) ? nr / p->r : k;
     tact_v3_set(out->normal, nr * e[0], nr * e[1], nz);
     memset(out->bend, 0, sizeof out->bend);
-    tact_surface_add_curvature(out, k, along);
-    tact_surface_add_curvature(out, circle_curvature, round);
+    tact_surface_add_curvature(out, k, profile_tangent);
+    tact_surface_add_curvature(out, circle_curvature, circle_tangent);
 }
 
 static int revolution_surface_point(const struct tact_charts *charts, const double place[3],
@@ -83,13 +84,13 @@ static int revolution_surface_point(const struct tact_charts *charts, const doub
 /* Moves a place near the axis about the nearer end of the profile, as in polar coordinates of the
  * plane: its distance from the axis along the profile and its direction. */
 static double move_about_axis(const struct revolution_surface *v, const struct segment *g,
-                              const struct profile_point *p, double place[3], double along,
-                              double round)
+                              const struct profile_point *p, double place[3], double profile_step,
+                              double circle_step)
 {
     int far = place[0] > 0.5 * v->length;
     double from = far ? v->length - place[0] : place[0];
     double rate = p->r > 0.0 && from > 0.0 ? from / p->r : 1.0 / tact_hypot(p->dr, p->dz);
-    double x = from + (far ? -along : along), y = round * rate;
+    double x = from + (far ? -profile_step : profile_step), y = circle_step * rate;
     double tip = far ? v->length - g->most : g->least;
     x = tip > 0.0 ? tact_max(x, tip) : x;
     double to = tact_hypot(x, y);
@@ -111,19 +112,19 @@ static void move_surface_place(const struct tact_charts *charts, double place[3]
     tact_profile_at(g, place[0], &p);
     place[1] /= size;
     place[2] /= size;
-    double across = step[0] * place[1] + step[1] * place[2];
-    double round = step[1] * place[1] - step[0] * place[2];
-    double along = (across * p.dr + step[2] * p.dz) / (p.dr * p.dr + p.dz * p.dz);
+    double radial_step = step[0] * place[1] + step[1] * place[2];
+    double circle_step = step[1] * place[1] - step[0] * place[2];
+    double profile_step = (radial_step * p.dr + step[2] * p.dz) / (p.dr * p.dr + p.dz * p.dz);
     if (v->closed) {
-        double angle = round / p.r, c = tact_cos(angle), d = tact_sin(angle);
+        double angle = circle_step / p.r, c = tact_cos(angle), d = tact_sin(angle);
         const double e[2] = {place[1], place[2]};
         place[1] = c * e[0] - d * e[1];
         place[2] = c * e[1] + d * e[0];
-        place[0] += along;
+        place[0] += profile_step;
         place[0] -= v->length * floor(place[0] / v->length);
         return;
     }
-    place[0] = move_about_axis(v, g, &p, place, along, round);
+    place[0] = move_about_axis(v, g, &p, place, profile_step, circle_step);
     place[0] = tact_min(tact_max(place[0], g->least), g->most);
 }
 
@@ -147,12 +148,12 @@ struct rows {
     int count;
 };
 
-/* Cuts the profile into rows over which the normal rotates by `turn` and which are `length` long,
- * at most, to within a sample. */
-static int cut_profile_into_rows(const struct revolution_surface *v, double turn, double length,
-                                 struct rows *rows)
+/* Cuts the profile into rows over which the normal rotates by max_normal_rotation and which are
+ * `length` long, at most, to within a sample. */
+static int cut_profile_into_rows(const struct revolution_surface *v, double max_normal_rotation,
+                                 double length, struct rows *rows)
 {
-    double turned = 0.0, from = 0.0;
+    double normal_rotation = 0.0, from = 0.0;
     struct profile_point last, p;
     rows->s = malloc(((size_t)v->count * SAMPLES_PER_SEGMENT + 1) * sizeof *rows->s);
     rows->count = 0;
@@ -167,12 +168,12 @@ static int cut_profile_into_rows(const struct revolution_surface *v, double turn
         double to = end ? g->to : g->from + step * (i % SAMPLES_PER_SEGMENT + 1);
         tact_profile_at(g, to - step, &last);
         tact_profile_at(g, to, &p);
-        turned +=
+        normal_rotation +=
             fabs(tact_atan2(last.dr * p.dz - last.dz * p.dr, last.dr * p.dr + last.dz * p.dz));
         int edge = end && (v->base.edges || i + 1 == v->count * SAMPLES_PER_SEGMENT);
-        if (edge || turned >= turn || to - from >= length * v->length) {
+        if (edge || normal_rotation >= max_normal_rotation || to - from >= length * v->length) {
             rows->s[++rows->count] = to;
-            turned = 0.0;
+            normal_rotation = 0.0;
             from = to;
         }
     }
@@ -193,10 +194,11 @@ static int count_columns_of_row(const struct profile_point *p, const struct prof
                                 double length)
 {
     double r = tact_max(p->r, q->r);
-    double across =
+    double axial_normal_component =
         tact_max(fabs(p->dz) / tact_hypot(p->dr, p->dz), fabs(q->dz) / tact_hypot(q->dr, q->dz));
-    double wanted_column_count =
-        2.0 * PI * tact_max(r / (CELL_ASPECT_RATIO * length), across / MAX_CHART_CELL_ROTATION);
+    double wanted_column_count = 2.0 * PI *
+                                 tact_max(r / (CELL_ASPECT_RATIO * length),
+                                          axial_normal_component / MAX_CHART_CELL_ROTATION);
     return (int)tact_min(tact_max(ceil(wanted_column_count), MIN_CELLS_AROUND_AXIS),
                          MAX_CELLS_AROUND_AXIS);
 }

@@ -96,56 +96,57 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
  */
 static double move_up_to_patch_side(double place[3], const double step[2], int *side)
 {
-    double part = 1.0;
+    double step_fraction = 1.0;
     *side = -1;
     for (int k = 0; k < 2; k++) {
         double to = place[1 + k] + step[k], end = step[k] > 0.0 ? 1.0 : 0.0;
         double at = to > 1.0 || to < 0.0 ? (end - place[1 + k]) / step[k] : 1.0;
-        if (at < part || (at <= part && *side < 0 && (to > 1.0 || to < 0.0))) {
-            part = at;
+        if (at < step_fraction || (at <= step_fraction && *side < 0 && (to > 1.0 || to < 0.0))) {
+            step_fraction = at;
             *side = k == 0 ? (end > 0.0 ? 1 : 3) : (end > 0.0 ? 2 : 0);
         }
     }
     for (int k = 0; k < 2; k++) {
-        place[1 + k] = tact_min(tact_max(place[1 + k] + part * step[k], 0.0), 1.0);
+        place[1 + k] = tact_min(tact_max(place[1 + k] + step_fraction * step[k], 0.0), 1.0);
     }
-    return part;
+    return step_fraction;
 }
 
 /* Moves a place over a side of its square into the neighbouring square. */
 static void move_into_neighbour_square(const struct square_charts *s, int side, double place[3])
 {
-    const double along[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
+    const double fraction_along_side[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1],
+                                                      1.0 - place[2]};
     const int to = s->neighbour_over_edge[(int)place[0]][side], next = to / SQUARE_SIDES;
     place[0] = next;
-    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[side], place + 1);
+    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - fraction_along_side[side], place + 1);
 }
 
 static void move_on_squares(const struct tact_charts *charts, double place[3], const double step[3])
 {
     const struct square_charts *s = (const struct square_charts *)charts;
-    double left[3];
-    tact_v3_copy(left, step);
+    double remaining_step[3];
+    tact_v3_copy(remaining_step, step);
     for (int i = 0; i < MAX_SIDE_CROSSINGS_PER_STEP && is_valid_place(s, place); i++) {
         double c[6][3], dual_basis[2][3], uv[2];
         int side;
-        if (tact_squares_move_about_pole(s, place, left)) {
+        if (tact_squares_move_about_pole(s, place, remaining_step)) {
             return;
         }
         s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
         if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
             return;
         }
-        uv[0] = tact_v3_dot(dual_basis[0], left);
-        uv[1] = tact_v3_dot(dual_basis[1], left);
-        double made = move_up_to_patch_side(place, uv, &side);
+        uv[0] = tact_v3_dot(dual_basis[0], remaining_step);
+        uv[1] = tact_v3_dot(dual_basis[1], remaining_step);
+        double step_fraction_made = move_up_to_patch_side(place, uv, &side);
         if (side < 0) {
             return;
         }
         if (s->neighbour_over_edge[(int)place[0]][side] != SQUARE_POLE) {
             move_into_neighbour_square(s, side, place);
         }
-        tact_v3_scale(left, left, 1.0 - made);
+        tact_v3_scale(remaining_step, remaining_step, 1.0 - step_fraction_made);
     }
 }
 
@@ -330,15 +331,17 @@ static void add_quadrature_point(const double c[3][3], double weight, double sum
 static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
 {
     static const int packed_matrix_entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    double full[9];
+    double second_moment[9];
     m->volume = sum[0];
     tact_v3_scale(m->centroid, sum + 1, 1.0 / sum[0]);
     for (int i = 0; i < 9; i++) {
-        full[i] =
+        second_moment[i] =
             sum[4 + packed_matrix_entry[i]] - sum[0] * m->centroid[i / 3] * m->centroid[i % 3];
     }
     for (int i = 0; i < 9; i++) {
-        m->inertia[i] = (i % 4 == 0 ? full[0] + full[4] + full[8] : 0.0) - full[i];
+        m->inertia[i] =
+            (i % 4 == 0 ? second_moment[0] + second_moment[4] + second_moment[8] : 0.0) -
+            second_moment[i];
     }
 }
 

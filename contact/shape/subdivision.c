@@ -149,15 +149,15 @@ static double third_order_form(const double f[][3], int k, const double x[2], co
 /* Third derivatives of a chart by (u, v), where (b, c) change by du, dv and the mixed second
  * derivative. */
 static void third_derivatives_by_square(const double f[][3], const double du[2], const double dv[2],
-                                        const double mixed[2], double (*out)[3])
+                                        const double mixed_derivative[2], double (*out)[3])
 {
     for (int k = 0; k < 3; k++) {
-        const double u = f[3][k] * du[0] * mixed[0] +
-                         f[4][k] * (du[0] * mixed[1] + du[1] * mixed[0]) +
-                         f[5][k] * du[1] * mixed[1];
-        const double v = f[3][k] * dv[0] * mixed[0] +
-                         f[4][k] * (dv[0] * mixed[1] + dv[1] * mixed[0]) +
-                         f[5][k] * dv[1] * mixed[1];
+        const double u = f[3][k] * du[0] * mixed_derivative[0] +
+                         f[4][k] * (du[0] * mixed_derivative[1] + du[1] * mixed_derivative[0]) +
+                         f[5][k] * du[1] * mixed_derivative[1];
+        const double v = f[3][k] * dv[0] * mixed_derivative[0] +
+                         f[4][k] * (dv[0] * mixed_derivative[1] + dv[1] * mixed_derivative[0]) +
+                         f[5][k] * dv[1] * mixed_derivative[1];
         out[6][k] = third_order_form(f, k, du, du, du);
         out[7][k] = third_order_form(f, k, du, du, dv) + 2.0 * u;
         out[8][k] = third_order_form(f, k, du, dv, dv) + 2.0 * v;
@@ -171,12 +171,14 @@ static void evaluate_triangle_corner_square(const struct square_charts *surface,
                                             double u, double v, int count, double (*out)[3])
 {
     const int corner = square % 3;
-    const double mixed = -1.0 / 6.0;
+    const double mixed_derivative = -1.0 / 6.0;
     /* value, d/du, d/dv and d/du dv of the barycentric weights of this corner, the next and the
      * last */
     double w[3][4] = {{0.0},
-                      {0.5 * u + mixed * u * v, 0.5 + mixed * v, mixed * u, mixed},
-                      {0.5 * v + mixed * u * v, mixed * v, 0.5 + mixed * u, mixed}};
+                      {0.5 * u + mixed_derivative * u * v, 0.5 + mixed_derivative * v,
+                       mixed_derivative * u, mixed_derivative},
+                      {0.5 * v + mixed_derivative * u * v, mixed_derivative * v,
+                       0.5 + mixed_derivative * u, mixed_derivative}};
     for (int i = 0; i < 4; i++) {
         w[0][i] = (i == 0 ? 1.0 : 0.0) - w[1][i] - w[2][i];
     }

@@ -16,20 +16,20 @@ static double torus_volume(const double size[3])
 
 /* Numbers of corners of the tube's section and of sections along the ring. A thin tube has at least
  * MIN_TUBE_CORNERS, however long its triangles are. */
-static void choose_torus_grid(const double size[3], size_t *corners, size_t *sections)
+static void choose_torus_grid(const double size[3], size_t *corners, size_t *section_count)
 {
     const long fit = lround(sqrt(0.5 * TACT_CURVED_TRIANGLES * size[1] / size[0]));
 
     *corners = fit < MIN_TUBE_CORNERS ? MIN_TUBE_CORNERS : (size_t)fit;
-    *sections = TACT_CURVED_TRIANGLES / (2 * *corners);
+    *section_count = TACT_CURVED_TRIANGLES / (2 * *corners);
 }
 
 /* Radius of the tube of a triangulation with the volume of the torus: the sections are regular
  * polygons about the ring of that radius, and the volume between two of them is the area of a
  * section, times the ring's radius and the sine of the angle between them. */
-static double enlarged_tube_radius(const double size[3], size_t corners, size_t sections)
+static double enlarged_tube_radius(const double size[3], size_t corners, size_t section_count)
 {
-    const double corner = 2.0 * PI / (double)corners, section = 2.0 * PI / (double)sections;
+    const double corner = 2.0 * PI / (double)corners, section = 2.0 * PI / (double)section_count;
 
     return size[1] * sqrt(corner / tact_sin(corner) * section / tact_sin(section));
 }
@@ -38,37 +38,37 @@ static double enlarged_tube_radius(const double size[3], size_t corners, size_t 
  * an enlarged tube would close the hole, all is enlarged instead. */
 static int make_torus_mesh(const double size[3], struct tact_mesh **out)
 {
-    size_t corners, sections;
+    size_t corners, section_count;
     if (!(size[1] > 0.0 && size[1] < size[0])) {
         return -EINVAL;
     }
-    choose_torus_grid(size, &corners, &sections);
-    double tube = enlarged_tube_radius(size, corners, sections), ring = size[0];
+    choose_torus_grid(size, &corners, &section_count);
+    double tube = enlarged_tube_radius(size, corners, section_count), ring = size[0];
     if (tube > 0.5 * (size[0] + size[1])) {
-        const double enlarged = tact_cbrt(tube / size[1] * tube / size[1]);
-        tube = size[1] * enlarged;
-        ring = size[0] * enlarged;
+        const double enlargement = tact_cbrt(tube / size[1] * tube / size[1]);
+        tube = size[1] * enlargement;
+        ring = size[0] * enlargement;
     }
-    double *vertices = malloc(3 * corners * sections * sizeof *vertices);
-    uint32_t *triangles = malloc(6 * corners * sections * sizeof *triangles);
+    double *vertices = malloc(3 * corners * section_count * sizeof *vertices);
+    uint32_t *triangles = malloc(6 * corners * section_count * sizeof *triangles);
     int rc = vertices && triangles ? 0 : -ENOMEM;
-    for (size_t i = 0; !rc && i < corners * sections; i++) {
-        const size_t of = i / corners, next = (of + 1) % sections;
+    for (size_t i = 0; !rc && i < corners * section_count; i++) {
+        const size_t of = i / corners, next = (of + 1) % section_count;
         const size_t a = i, b = of * corners + (i + 1) % corners;
         const size_t c = next * corners + (i + 1) % corners, d = next * corners + i % corners;
-        const double u = 2.0 * PI * (double)of / (double)sections;
+        const double u = 2.0 * PI * (double)of / (double)section_count;
         const double v = 2.0 * PI * (double)(i % corners) / (double)corners;
-        const double across = ring + tube * tact_cos(v);
-        tact_v3_set(vertices + 3 * i, across * tact_cos(u), across * tact_sin(u),
-                    -tube * tact_sin(v));
+        const double distance_from_axis = ring + tube * tact_cos(v);
+        tact_v3_set(vertices + 3 * i, distance_from_axis * tact_cos(u),
+                    distance_from_axis * tact_sin(u), -tube * tact_sin(v));
         const size_t sides[6] = {a, b, c, a, c, d};
         for (size_t k = 0; k < 6; k++) {
             triangles[6 * i + k] = (uint32_t)sides[k];
         }
     }
     rc = rc ? rc
-            : tact_mesh_create(vertices, corners * sections, triangles, 2 * corners * sections, out,
-                               NULL);
+            : tact_mesh_create(vertices, corners * section_count, triangles,
+                               2 * corners * section_count, out, NULL);
     free(vertices);
     free(triangles);
     return rc;
@@ -88,12 +88,12 @@ static int find_torus_surface_point(const struct tact_shape *shape, const double
                                     struct tact_surface_point *out)
 {
     const double ring = shape->size[0], tube = shape->size[1];
-    const double across = tact_hypot(near[0], near[1]);
-    if (!(across > 0.0) || !isfinite(across)) {
+    const double distance_from_axis = tact_hypot(near[0], near[1]);
+    if (!(distance_from_axis > 0.0) || !isfinite(distance_from_axis)) {
         return -EDOM;
     }
-    const double e[3] = {near[0] / across, near[1] / across, 0.0};
-    double n[3] = {(across - ring) * e[0], (across - ring) * e[1], near[2]};
+    const double e[3] = {near[0] / distance_from_axis, near[1] / distance_from_axis, 0.0};
+    double n[3] = {(distance_from_axis - ring) * e[0], (distance_from_axis - ring) * e[1], near[2]};
     if (!(tact_v3_normalize(n, n) > 0.0)) {
         return -EDOM;
     }

@@ -114,9 +114,9 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = reduce_island_restitution(world, island, round ? 0.0 : 0.5);
-            world->counts[TACT_COUNT_DAMPED] += island->open;
-            any |= island->open;
+            island->is_unsolved = reduce_island_restitution(world, island, round ? 0.0 : 0.5);
+            world->counts[TACT_COUNT_DAMPED] += island->is_unsolved;
+            any |= island->is_unsolved;
         }
         if (any) {
             tact_islands_solve_again_by_sweeps(world, stats);

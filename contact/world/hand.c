@@ -88,46 +88,52 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
     }
     hand->count = count;
     hand->has_mimics_or_tendons = has_mimics_or_tendons;
-    double *next = hand->numbers, **matrices[5] = {&hand->mass, &hand->matrix, &hand->whole.entry,
-                                                   &hand->unlocked.entry, &hand->coordinate_mass};
+    double *next = hand->numbers,
+           **matrices[5] = {&hand->mass, &hand->matrix, &hand->full_factor.entry,
+                            &hand->unlocked_factor.entry, &hand->coordinate_mass};
     for (int i = 0; i < 4 + has_mimics_or_tendons; i++) {
         *matrices[i] = next;
         next += n * n;
     }
     hand->coordinate_mass = has_mimics_or_tendons ? hand->coordinate_mass : hand->mass;
-    double **vectors[19] = {&hand->state.q,
-                            &hand->state.v,
-                            &hand->state.target,
-                            &hand->state.target_rate,
-                            &hand->state.torque,
-                            &hand->state.saturated,
-                            &hand->state.reaction,
-                            &hand->state.stop,
-                            &hand->bias_torques,
-                            &hand->velocity,
-                            &hand->rhs,
-                            &hand->scratch,
-                            &hand->whole.inverse,
-                            &hand->unlocked.inverse,
-                            &hand->drive_gains,
-                            &hand->momentum,
-                            &hand->last_momentum,
-                            &hand->w,
-                            &hand->rate_change};
+    double **vector_arrays[19] = {&hand->state.q,
+                                  &hand->state.v,
+                                  &hand->state.target,
+                                  &hand->state.target_rate,
+                                  &hand->state.torque,
+                                  &hand->state.saturated,
+                                  &hand->state.reaction,
+                                  &hand->state.stop,
+                                  &hand->bias_torques,
+                                  &hand->velocity,
+                                  &hand->rhs,
+                                  &hand->scratch,
+                                  &hand->full_factor.inverse,
+                                  &hand->unlocked_factor.inverse,
+                                  &hand->drive_gains,
+                                  &hand->momentum,
+                                  &hand->last_momentum,
+                                  &hand->w,
+                                  &hand->rate_change};
     for (int i = 0; i < 19; i++) {
-        *vectors[i] = next;
+        *vector_arrays[i] = next;
         next += i < 17 ? n : TACT_UNKNOWNS_PER_NODE * n;
     }
-    int **lists[8] = {
-        &hand->parent,      &hand->up,     &hand->whole.list,    &hand->unlocked.list,
-        &hand->unlocked.up, &hand->locked, &hand->unlocked_slot, &hand->coordinate_of_slot};
+    int **index_arrays[8] = {&hand->parent,
+                             &hand->up,
+                             &hand->full_factor.list,
+                             &hand->unlocked_factor.list,
+                             &hand->unlocked_factor.up,
+                             &hand->is_locked,
+                             &hand->unlocked_slot,
+                             &hand->coordinate_of_slot};
     for (size_t i = 0; i < 8; i++) {
-        *lists[i] = hand->integers + i * n;
+        *index_arrays[i] = hand->integers + i * n;
     }
-    hand->whole.up = hand->up;
-    hand->whole.count = count;
+    hand->full_factor.up = hand->up;
+    hand->full_factor.count = count;
     for (int i = 0; i < count; i++) {
-        hand->whole.list[i] = i;
+        hand->full_factor.list[i] = i;
     }
     return 0;
 }

@@ -43,28 +43,29 @@ int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_
     return 0;
 }
 
-/* Stiffness about the axes beyond the least one, `excess`, and its product with the error r. */
-static void find_excess_spring(const struct base_axes *axes, const double r[3], double excess[9],
-                               double spring[3])
+/* Stiffness about the axes beyond the least one, and its product with the rotation error r. */
+static void find_excess_stiffness_and_torque(const struct base_axes *axes, const double r[3],
+                                             double excess_stiffness[9], double excess_torque[3])
 {
     for (int i = 0; i < 9; i++) {
-        excess[i] = axes->stiffness[i] - (i % 4 == 0 ? axes->least : 0.0);
+        excess_stiffness[i] = axes->stiffness[i] - (i % 4 == 0 ? axes->least : 0.0);
     }
-    tact_m3_mul_v3(spring, excess, r);
+    tact_m3_mul_v3(excess_torque, excess_stiffness, r);
 }
 
-/* The gradient of r^T K r / 2: least stiffness times r, and the excess turned by J_r^-1. */
-static void update_spring_of_turn(struct base_axes *axes, const double r[3])
+/* The gradient of r^T K r / 2: least stiffness times r, plus the torque of the excess stiffness
+ * turned by J_r^-1. */
+static void update_rotation_spring(struct base_axes *axes, const double r[3])
 {
-    double excess[9], of_excess[3], jacobian[9], transposed[9], product[9];
-    find_excess_spring(axes, r, excess, of_excess);
+    double excess_stiffness[9], excess_torque[3], jacobian[9], transposed[9], product[9];
+    find_excess_stiffness_and_torque(axes, r, excess_stiffness, excess_torque);
     tact_rotvec_inverse_right_jacobian(jacobian, r);
-    tact_m3_tmul_v3(axes->spring, jacobian, of_excess);
-    tact_v3_axpy(axes->spring, axes->least, r);
+    tact_m3_tmul_v3(axes->force_at_zero_rate, jacobian, excess_torque);
+    tact_v3_axpy(axes->force_at_zero_rate, axes->least, r);
     for (int i = 0; i < 9; i++) {
         transposed[i] = jacobian[i % 3 * 3 + i / 3];
     }
-    tact_m3_mul(product, excess, jacobian);
+    tact_m3_mul(product, excess_stiffness, jacobian);
     tact_m3_mul(axes->rate_stiffness, transposed, product);
     for (int i = 0; i < 9; i += 4) {
         axes->rate_stiffness[i] += axes->least;
@@ -80,11 +81,11 @@ void tact_hand_base_update_axes(struct tact_hand *hand)
             continue;
         }
         if (axes->is_gradient_turned) {
-            update_spring_of_turn(axes, error);
+            update_rotation_spring(axes, error);
             continue;
         }
         for (int i = 0; i < 3; i++) {
-            axes->spring[i] = tact_v3_dot(axes->stiffness + 3 * i, error);
+            axes->force_at_zero_rate[i] = tact_v3_dot(axes->stiffness + 3 * i, error);
         }
         memcpy(axes->rate_stiffness, axes->stiffness, sizeof axes->rate_stiffness);
     }
@@ -94,7 +95,7 @@ double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const int first = i / 3 * 3;
     const struct base_axes *axes = &hand->base_axes[i / 3];
-    return axes->spring[i % 3] +
+    return axes->force_at_zero_rate[i % 3] +
            tact_v3_dot(axes->damping + 3 * (i % 3), hand->base_target_twist + first);
 }
 
@@ -119,9 +120,10 @@ void tact_hand_base_set_gains(struct tact_hand *hand, double h)
     }
     for (int i = 0; i < TACT_HAND_BASE; i += 3) {
         struct base_axes *axes = &hand->base_axes[i / 3];
-        const int acts = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
+        const int is_drive_below_limit = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
         for (int k = 0; axes->is_set && k < 9; k++) {
-            axes->gain[k] = acts ? h * axes->damping[k] + h * h * axes->rate_stiffness[k] : 0.0;
+            axes->gain[k] =
+                is_drive_below_limit ? h * axes->damping[k] + h * h * axes->rate_stiffness[k] : 0.0;
         }
     }
 }
@@ -140,30 +142,32 @@ void tact_hand_base_add_drives(struct tact_hand *hand)
     }
 }
 
-/* Share of the torque that spring and damper demand at the rates of the tick which is within the
- * limit. */
-static double find_share_within_limit(const struct tact_hand *hand, double h)
+/* Fraction of the torque of spring and damper, at the rates of the tick, that the drive's limit
+ * allows. */
+static double find_torque_fraction_within_limit(const struct tact_hand *hand, double h)
 {
-    double demanded[3];
+    double demanded_torque[3];
     for (int i = 0; i < 3; i++) {
-        demanded[i] = tact_hand_base_torque_at_zero_rate(hand, 3 + i) -
-                      tact_hand_base_torque_of_rates(hand, 3 + i, h);
+        demanded_torque[i] = tact_hand_base_torque_at_zero_rate(hand, 3 + i) -
+                             tact_hand_base_torque_of_rates(hand, 3 + i, h);
     }
-    const double length = tact_v3_norm(demanded), limited = tact_v3_norm(hand->state.torque + 3);
+    const double length = tact_v3_norm(demanded_torque),
+                 limited = tact_v3_norm(hand->state.torque + 3);
     return limited < length ? limited / length : 1.0;
 }
 
 void tact_hand_base_store_axes_moment(struct tact_hand *hand, double h)
 {
     const struct base_axes *axes = &hand->base_axes[1];
-    double excess[9], of_excess[3], r[3];
+    double excess_stiffness[9], excess_torque[3], r[3];
     if (!axes->is_gradient_turned) {
         return;
     }
     tact_hand_base_turn_to_target(hand, r);
-    find_excess_spring(axes, r, excess, of_excess);
-    tact_v3_cross(hand->base_axes_moment, r, of_excess);
-    tact_v3_scale(hand->base_axes_moment, hand->base_axes_moment, find_share_within_limit(hand, h));
+    find_excess_stiffness_and_torque(axes, r, excess_stiffness, excess_torque);
+    tact_v3_cross(hand->base_axes_moment, r, excess_torque);
+    tact_v3_scale(hand->base_axes_moment, hand->base_axes_moment,
+                  find_torque_fraction_within_limit(hand, h));
 }
 
 const double *tact_hand_base_axes_moment(const struct tact_hand *hand)

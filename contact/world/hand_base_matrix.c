@@ -29,9 +29,9 @@ int tact_hand_set_base_matrices(struct tact_hand *hand, const double quat_wxyz[4
     struct base_matrices *m = &hand->base_matrices;
     tact_quat_to_m3(m->axes, quat_wxyz);
     for (int i = 0; i < 36; i++) {
-        const int transposed = i % 6 * 6 + i / 6;
-        m->stiffness[i] = 0.5 * (stiffness[i] + stiffness[transposed]);
-        m->damping[i] = 0.5 * (damping[i] + damping[transposed]);
+        const int transposed_entry = i % 6 * 6 + i / 6;
+        m->stiffness[i] = 0.5 * (stiffness[i] + stiffness[transposed_entry]);
+        m->damping[i] = 0.5 * (damping[i] + damping[transposed_entry]);
     }
     m->is_set = 1;
     hand->base_axes[0].is_set = hand->base_axes[1].is_set = 0;
@@ -62,15 +62,15 @@ static void transform_six(double out[36], const double m[36], const double p[9],
  * base that turn as one rigid body do no work on it. */
 static void find_target_twist_at_base(const struct tact_hand *hand, double twist[6])
 {
-    const double *angular = hand->base_target_twist + 3;
-    double of_turn[3];
-    tact_v3_cross(of_turn, angular, hand->base_target_error);
-    tact_v3_sub(twist, hand->base_target_twist, of_turn);
-    tact_v3_copy(twist + 3, angular);
+    const double *angular_velocity = hand->base_target_twist + 3;
+    double velocity_of_offset[3];
+    tact_v3_cross(velocity_of_offset, angular_velocity, hand->base_target_error);
+    tact_v3_sub(twist, hand->base_target_twist, velocity_of_offset);
+    tact_v3_copy(twist + 3, angular_velocity);
 }
 
 /* Share c of the terms of position and attitude at an angle, and its slope over the angle. */
-static double find_share_of_cross_terms(double angle, double *slope_over_angle)
+static double find_cross_term_fraction(double angle, double *slope_over_angle)
 {
     const double half_pi = 1.57079632679489661923;
     const double sine = angle < 2.0 * half_pi ? tact_sin(angle) : 0.0;
@@ -83,20 +83,20 @@ static double find_share_of_cross_terms(double angle, double *slope_over_angle)
 }
 
 /* Scales the cross terms of a spring, and writes its force and the gradient by r of its energy. */
-static void find_spring_force(double k[36], const double error[6], double spring[6])
+static void find_spring_force(double k[36], const double error[6], double spring_force[6])
 {
     double slope, cross_energy = 0.0;
-    const double share = find_share_of_cross_terms(tact_v3_norm(error + 3), &slope);
+    const double cross_term_fraction = find_cross_term_fraction(tact_v3_norm(error + 3), &slope);
     for (int i = 0; i < 3; i++) {
         cross_energy += error[i] * tact_v3_dot(k + 6 * i + 3, error + 3);
     }
     for (int i = 0; i < 36; i++) {
-        k[i] *= (i / 6 < 3) == (i % 6 < 3) ? 1.0 : share;
+        k[i] *= (i / 6 < 3) == (i % 6 < 3) ? 1.0 : cross_term_fraction;
     }
     for (int i = 0; i < 6; i++) {
-        spring[i] = tact_dot(k + 6 * i, error, 6);
+        spring_force[i] = tact_dot(k + 6 * i, error, 6);
     }
-    tact_v3_axpy(spring + 3, slope * cross_energy, error + 3);
+    tact_v3_axpy(spring_force + 3, slope * cross_energy, error + 3);
 }
 
 void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
@@ -132,13 +132,13 @@ void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
 static void eliminate_limited_coordinate(struct base_matrices *m, int s, double force)
 {
     double column[6];
-    const double pivot = m->acting_gain[7 * s], excess = m->constant[s] - force;
+    const double pivot = m->acting_gain[7 * s], excess = m->force_with_limited_drives[s] - force;
     for (int i = 0; i < 6; i++) {
         column[i] = m->acting_gain[6 * i + s];
     }
     const int has_stiffness = pivot > MIN_RELATIVE_PIVOT * m->rate_gain[7 * s];
     for (int i = 0; i < 6; i++) {
-        m->constant[i] -= has_stiffness ? column[i] / pivot * excess : 0.0;
+        m->force_with_limited_drives[i] -= has_stiffness ? column[i] / pivot * excess : 0.0;
         for (int j = 0; j < 6; j++) {
             m->acting_gain[6 * i + j] -= has_stiffness ? column[i] / pivot * column[j] : 0.0;
         }
@@ -152,7 +152,8 @@ void tact_hand_base_set_acting_matrix(struct tact_hand *hand, double h)
 {
     struct base_matrices *m = &hand->base_matrices;
     memcpy(m->acting_gain, m->rate_gain, sizeof m->acting_gain);
-    memcpy(m->constant, m->torque_at_zero_rate, sizeof m->constant);
+    memcpy(m->force_with_limited_drives, m->torque_at_zero_rate,
+           sizeof m->force_with_limited_drives);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
         if (tact_hand_is_base_drive_limited(hand, i)) {
             eliminate_limited_coordinate(m, i, hand->state.saturated[i] * hand->links[i].def.limit);
@@ -166,12 +167,14 @@ void tact_hand_base_set_acting_matrix(struct tact_hand *hand, double h)
 double tact_hand_base_matrix_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const struct base_matrices *m = &hand->base_matrices;
-    return tact_hand_is_base_drive_limited(hand, i) ? m->torque_at_zero_rate[i] : m->constant[i];
+    return tact_hand_is_base_drive_limited(hand, i) ? m->torque_at_zero_rate[i]
+                                                    : m->force_with_limited_drives[i];
 }
 
 double tact_hand_base_matrix_torque_of_rates(const struct tact_hand *hand, int i)
 {
     const struct base_matrices *m = &hand->base_matrices;
-    const double *gain = tact_hand_is_base_drive_limited(hand, i) ? m->rate_gain : m->acting_gain;
-    return tact_dot(gain + 6 * i, hand->velocity, 6);
+    const double *acting_rate_gain =
+        tact_hand_is_base_drive_limited(hand, i) ? m->rate_gain : m->acting_gain;
+    return tact_dot(acting_rate_gain + 6 * i, hand->velocity, 6);
 }

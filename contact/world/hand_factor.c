@@ -60,22 +60,22 @@ int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
     tact_hand_base_add_drives(hand);
     tact_hand_add_tendon_drives(hand);
     hand->is_unlocked_factored = 0;
-    memcpy(hand->whole.entry, hand->matrix, (size_t)n * (size_t)n * sizeof *hand->matrix);
-    return factor_tree(&hand->whole, n);
+    memcpy(hand->full_factor.entry, hand->matrix, (size_t)n * (size_t)n * sizeof *hand->matrix);
+    return factor_tree(&hand->full_factor, n);
 }
 
 int tact_hand_factor_unlocked(struct tact_hand *hand)
 {
-    const struct tree_factor *f = &hand->unlocked;
+    const struct tree_factor *f = &hand->unlocked_factor;
     const int n = hand->count;
-    hand->unlocked.count = 0;
+    hand->unlocked_factor.count = 0;
     for (int i = 0; i < n; i++) {
         const int up = hand->up[i];
-        f->up[i] = up < 0 || !hand->locked[up] ? up : f->up[up];
-        if (!hand->locked[i]) {
-            f->list[hand->unlocked.count++] = i;
+        f->up[i] = up < 0 || !hand->is_locked[up] ? up : f->up[up];
+        if (!hand->is_locked[i]) {
+            f->list[hand->unlocked_factor.count++] = i;
         }
-        for (int j = i; j >= 0 && !hand->locked[i]; j = f->up[j]) {
+        for (int j = i; j >= 0 && !hand->is_locked[i]; j = f->up[j]) {
             f->entry[i * n + j] = hand->matrix[i * n + j];
         }
     }
@@ -116,7 +116,7 @@ void tact_tree_apply_inverse_transpose(const struct tree_factor *f, int n, doubl
 
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
-    tact_tree_apply_inverse_transpose(&hand->whole, hand->count, x);
+    tact_tree_apply_inverse_transpose(&hand->full_factor, hand->count, x);
 }
 
 void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x)
@@ -124,7 +124,7 @@ void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint
     memset(x, 0, (size_t)hand->count * sizeof *x);
     x[joint] = 1.0;
     for (int i = joint; i >= 0; i = parent_coordinate(hand, i)) {
-        apply_transposed_factor_row(&hand->whole, hand->count, i, x);
+        apply_transposed_factor_row(&hand->full_factor, hand->count, i, x);
     }
 }
 
@@ -142,21 +142,21 @@ void tact_tree_apply_inverse(const struct tree_factor *f, int n, double *x)
 
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
-    tact_tree_apply_inverse(&hand->whole, hand->count, x);
+    tact_tree_apply_inverse(&hand->full_factor, hand->count, x);
 }
 
 void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x)
 {
     tact_row2 *pairs = (tact_row2 *)x;
     for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->whole.entry + (size_t)i * (size_t)hand->count;
+        const double *row = hand->full_factor.entry + (size_t)i * (size_t)hand->count;
         tact_row2 a = pairs[2 * i], b = pairs[2 * i + 1];
         for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
             a -= row[j] * pairs[2 * j];
             b -= row[j] * pairs[2 * j + 1];
         }
-        pairs[2 * i] = a * hand->whole.inverse[i];
-        pairs[2 * i + 1] = b * hand->whole.inverse[i];
+        pairs[2 * i] = a * hand->full_factor.inverse[i];
+        pairs[2 * i + 1] = b * hand->full_factor.inverse[i];
     }
 }
 
@@ -192,7 +192,7 @@ void tact_tree_apply_inverse_transpose_to_rows(const struct tree_factor *f, int 
 
 void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows)
 {
-    tact_tree_apply_inverse_transpose_to_rows(&hand->whole, hand->count, rows);
+    tact_tree_apply_inverse_transpose_to_rows(&hand->full_factor, hand->count, rows);
 }
 
 void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
@@ -203,7 +203,7 @@ void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
             tact_hand_is_independent_joint(hand, i) ? w[hand->links[i].slot] : 0.0;
     }
     for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->whole.entry + (size_t)i * (size_t)hand->count;
+        const double *row = hand->full_factor.entry + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
         for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
             sum += row[j] * independent_joint_rates[j];
@@ -250,11 +250,11 @@ void tact_hand_divide_into_chains(struct tact_hand *hand)
             child_count +=
                 tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == up;
         }
-        int after = up >= 0 ? hand->links[up].slot + 1 : 0;
-        if (up < 0 || child_count > 1 || after % TACT_UNKNOWNS_PER_NODE == 0) {
-            after = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
+        int next_slot = up >= 0 ? hand->links[up].slot + 1 : 0;
+        if (up < 0 || child_count > 1 || next_slot % TACT_UNKNOWNS_PER_NODE == 0) {
+            next_slot = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
         }
-        link->slot = after;
-        hand->coordinate_of_slot[after] = i;
+        link->slot = next_slot;
+        hand->coordinate_of_slot[next_slot] = i;
     }
 }

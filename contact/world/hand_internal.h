@@ -73,15 +73,16 @@ struct tact_hand {
                            their limits */
     double *matrix;      /* M + h D + h^2 K of the coordinates, n x n, lower half; 0 off the tree's
                             pattern */
-    struct tree_factor whole; /* L^T L = `matrix` */
+    struct tree_factor full_factor; /* L^T L = `matrix` */
     /* Coordinates whose rates a step of Newton's method prescribes, 1, and the factor of the part
      * of the matrix of the others; 1 also of joints that are no coordinate. */
-    int *locked;
-    struct tree_factor unlocked;
+    int *is_locked;
+    struct tree_factor unlocked_factor;
     int has_locked; /* 1: a bound prescribes the rate of a joint */
     int *
         unlocked_slot; /* as links[].slot, among the coordinates of the chain that are not locked */
-    int is_unlocked_factored; /* 1: `unlocked` belongs to `locked` and to this tick's matrix */
+    int is_unlocked_factored; /* 1: `unlocked_factor` is that of `is_locked` and of this tick's
+                                 matrix */
     double *rate_change;  /* change of the rate of each locked coordinate in the step, by slot */
     double *momentum;     /* scratch: products with a mass matrix */
     double *bias_torques; /* bias torques of the joints: Coriolis, centrifugal and gravity */
@@ -103,8 +104,8 @@ struct tact_hand {
         double stiffness[9], damping[9]; /* row-major, symmetric */
         int is_gradient_turned; /* 1: a torque whose stiffness differs, which is turned by J_r^-T */
         double least;           /* the least stiffness */
-        double spring[3];       /* force or torque of the spring of this tick at rate 0 */
-        double rate_stiffness[9]; /* what h times the rates of the tick take from it, by rate */
+        double force_at_zero_rate[3]; /* force or torque of the spring in this tick at rate 0 */
+        double rate_stiffness[9];     /* what h times the rates of the tick take from it, by rate */
         double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
     } base_axes[2];
     double base_axes_moment[3]; /* tact_hand_base_axes_moment() */
@@ -118,7 +119,7 @@ struct tact_hand {
         double torque_at_zero_rate[6]; /* of this tick: force and torque at rate 0, no limits */
         double rate_gain[36];          /* what rates of the tick take from these, by rate */
         /* the same where a drive is at its limit, of the other one; and h acting_gain */
-        double constant[6], acting_gain[36], impulse_gain[36];
+        double force_with_limited_drives[6], acting_gain[36], impulse_gain[36];
     } base_matrices;
     int chain_count; /* number of chains: unbranched sequences of at most TACT_UNKNOWNS_PER_NODE
                       * links

@@ -35,9 +35,10 @@ static double largest_overlap_excess(const struct tact_contact *c)
     for (int i = 0; i < patch->corners; i++) {
         most = tact_max(most, -gap_beyond_target_at(c, patch->corner[i]));
     }
-    int round = !patch->corners && patch->kind == TACT_PATCH_ELLIPSE;
-    return round ? most + tact_hypot(patch->gap[1] * patch->semi[0], patch->gap[2] * patch->semi[1])
-                 : most;
+    int has_elliptic_outline = !patch->corners && patch->kind == TACT_PATCH_ELLIPSE;
+    return has_elliptic_outline
+               ? most + tact_hypot(patch->gap[1] * patch->semi[0], patch->gap[2] * patch->semi[1])
+               : most;
 }
 
 /* Largest closing speed of a point of a patch at the normal velocity and rotation u [m/s]. */
@@ -104,9 +105,10 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
     }
     /* What the load adds in a tick, and the motion over curved surfaces, is no impact. The target
      * velocity of a patch is what this motion adds in half a tick. */
-    double added = block->added_closing_velocity + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
+    double closing_speed_of_load =
+        block->added_closing_velocity + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach_speed > 0.0) ||
-        approach_speed <= 2.0 * added) {
+        approach_speed <= 2.0 * closing_speed_of_load) {
         return;
     }
     for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {

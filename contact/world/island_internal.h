@@ -56,7 +56,7 @@ struct island {
     int points;               /* 1: a contact of the island is solved as contact points */
     int has_coupled_contacts; /* 1: two contacts or joint bounds of the island share a body or hand
                                */
-    int open;                 /* 1: not solved yet */
+    int is_unsolved;          /* 1: not solved yet */
     /* largest residual of the island's last sweep, as in struct tact_solve_stats */
     double residual;
     double size, change; /* sums of squares of the island's impulses and of their changes in the
@@ -68,7 +68,7 @@ struct island {
 struct islands {
     struct island *list;
     int count;
-    int *root;               /* union-find parent of each body, then of each hand */
+    int *union_parent;       /* union-find parent of each body, then of each hand */
     int *number;             /* index of the island of each union-find root, or -1 */
     int *items;              /* storage of the lists of all islands */
     double *impulse_vectors; /* storage of the impulse vectors of all searches */

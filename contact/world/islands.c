@@ -20,19 +20,19 @@ int tact_islands_create(struct tact_world *world)
     size_t constraints = (size_t)world->constraint_count, bounds = (size_t)world->bounds.count;
     size_t max_unknown_count = contacts * 6 + constraints + bounds;
     s->list = calloc(owners + 1, sizeof *s->list);
-    s->root = calloc(owners + 1, sizeof *s->root);
+    s->union_parent = calloc(owners + 1, sizeof *s->union_parent);
     s->number = calloc(owners + 1, sizeof *s->number);
     s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
     s->impulse_vectors =
         calloc(max_unknown_count * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
                sizeof *s->impulse_vectors);
-    return s->list && s->root && s->number && s->items && s->impulse_vectors ? 0 : -ENOMEM;
+    return s->list && s->union_parent && s->number && s->items && s->impulse_vectors ? 0 : -ENOMEM;
 }
 
 void tact_islands_destroy(struct islands *islands)
 {
     free(islands->list);
-    free(islands->root);
+    free(islands->union_parent);
     free(islands->number);
     free(islands->items);
     free(islands->impulse_vectors);
@@ -40,9 +40,9 @@ void tact_islands_destroy(struct islands *islands)
 
 static int find_union_tree_root(struct islands *s, int owner)
 {
-    while (s->root[owner] != owner) {
-        s->root[owner] = s->root[s->root[owner]];
-        owner = s->root[owner];
+    while (s->union_parent[owner] != owner) {
+        s->union_parent[owner] = s->union_parent[s->union_parent[owner]];
+        owner = s->union_parent[owner];
     }
     return owner;
 }
@@ -52,7 +52,7 @@ static void unite_owner_sets(struct islands *s, int a, int b)
     if (a >= 0 && b >= 0) {
         a = find_union_tree_root(s, a);
         b = find_union_tree_root(s, b);
-        s->root[a > b ? a : b] = a > b ? b : a;
+        s->union_parent[a > b ? a : b] = a > b ? b : a;
     }
 }
 
@@ -109,7 +109,7 @@ static int island_of_owner(struct tact_world *world, int i)
 static void assign_island_to_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
-        s->list[s->count] = (struct island){.open = 1};
+        s->list[s->count] = (struct island){.is_unsolved = 1};
         s->number[root] = s->count++;
     }
 }
@@ -118,7 +118,7 @@ static void assign_island_numbers(struct tact_world *world)
 {
     struct islands *s = &world->islands;
     for (int i = 0; i < owner_count(world); i++) {
-        s->root[i] = i;
+        s->union_parent[i] = i;
         s->number[i] = -1;
     }
     for (int i = 0; i < world->block_count; i++) {

@@ -57,7 +57,7 @@ static void assign_joint_bound_arrays(struct tact_world *world, size_t most)
     bounds->step = bounds->rate + most;
     bounds->last_impulse = bounds->step + most;
     bounds->sum = bounds->last_impulse + most;
-    bounds->four = bounds->sum + most;
+    bounds->four_joint_vectors = bounds->sum + most;
 }
 
 int tact_joint_bounds_create(struct tact_world *world)
@@ -122,7 +122,7 @@ static void assemble_four_joint_bounds(struct tact_world *world, const struct ha
 {
     const struct joint_bound *list = world->bounds.list + of->first;
     const struct tact_hand *hand = hand_of_joint_bound(world, list);
-    double *x = world->bounds.four, *unit = hand->scratch;
+    double *x = world->bounds.four_joint_vectors, *unit = hand->scratch;
     const int count = of->count - first < 4 ? of->count - first : 4;
     memset(x, 0, 4 * (size_t)hand->count * sizeof *x);
     for (int k = 0; k < count; k++) {

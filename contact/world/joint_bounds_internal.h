@@ -54,8 +54,8 @@ struct joint_bounds {
      * below the diagonal and by columns on and above it; and vectors of n */
     double *factor;
     double *rate, *step, *last_impulse, *sum;
-    double *four; /* four vectors of the joints of a hand, side by side */
-    int *free;    /* indices of the free bounds of a hand */
+    double *four_joint_vectors; /* four vectors of the joints of a hand, side by side */
+    int *free;                  /* indices of the free bounds of a hand */
     /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
     const struct hand_joint_bounds *factored_hand;
     /* number and indices of the free bounds that `factor` belongs to */

@@ -23,12 +23,12 @@ static int mark_locked_joints(const struct tact_world *world, int hand)
     int has_changed = !h->is_unlocked_factored;
     h->has_locked = 0;
     for (int i = 0; i < h->count && has_changed; i++) {
-        h->locked[i] = !tact_hand_is_independent_joint(h, i);
+        h->is_locked[i] = !tact_hand_is_independent_joint(h, i);
     }
     for (int k = of->first; k < of->first + of->count; k++) {
         const struct joint_bound *b = &world->bounds.list[k];
-        has_changed |= h->locked[b->joint] != b->free;
-        h->has_locked |= h->locked[b->joint] = b->free;
+        has_changed |= h->is_locked[b->joint] != b->free;
+        h->has_locked |= h->is_locked[b->joint] = b->free;
     }
     return has_changed;
 }
@@ -40,7 +40,7 @@ static void number_unlocked_joints(struct tact_world *world, const struct world_
     memset(dof, 0, (size_t)hand->hand->chain_count * sizeof *dof);
     for (int i = 0; i < hand->hand->count; i++) {
         const int chain = hand->hand->links[i].slot / TACT_UNKNOWNS_PER_NODE;
-        if (!hand->hand->locked[i]) {
+        if (!hand->hand->is_locked[i]) {
             hand->hand->unlocked_slot[i] = TACT_UNKNOWNS_PER_NODE * chain + dof[chain]++;
         }
     }
@@ -60,7 +60,7 @@ static void copy_unlocked_rows(struct tact_hand *hand, int chain, struct block_j
     node->step_dof = 0;
     for (int k = 0; k < node->dof; k++) {
         const int i = hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain + k];
-        if (!hand->locked[i]) {
+        if (!hand->is_locked[i]) {
             hand->rows[i] = rows->step_j + 6 * node->step_dof++;
             memcpy(hand->rows[i], rows->j + 6 * k, 6 * sizeof *rows->j);
         }
@@ -80,7 +80,7 @@ static void set_step_jacobians(const struct world_hand *hand, struct block *bloc
         }
     }
     if (h->has_locked) {
-        tact_tree_apply_inverse_transpose_to_rows(&h->unlocked, h->count, h->rows);
+        tact_tree_apply_inverse_transpose_to_rows(&h->unlocked_factor, h->count, h->rows);
     }
 }
 
@@ -138,7 +138,7 @@ static double *rates_of_locked_joints(struct tact_hand *hand)
     double *rates = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
         const int slot = hand->links[i].slot;
-        rates[i] = slot >= 0 && hand->locked[i] ? hand->rate_change[slot] : 0.0;
+        rates[i] = slot >= 0 && hand->is_locked[i] ? hand->rate_change[slot] : 0.0;
     }
     return rates;
 }
@@ -160,9 +160,9 @@ void tact_locked_joints_add_momentum(struct tact_world *world, const struct isla
             continue;
         }
         tact_hand_multiply_by_matrix(h, rates_of_locked_joints(h), h->momentum);
-        tact_tree_apply_inverse_transpose(&h->unlocked, h->count, h->momentum);
-        for (int m = 0; m < h->unlocked.count; m++) {
-            const int of = h->unlocked.list[m];
+        tact_tree_apply_inverse_transpose(&h->unlocked_factor, h->count, h->momentum);
+        for (int m = 0; m < h->unlocked_factor.count; m++) {
+            const int of = h->unlocked_factor.list[m];
             *entry_of_coordinate(&world->direct, hand, of) -= h->momentum[of];
         }
     }
@@ -193,11 +193,11 @@ static void compute_momentum_of_step(struct tact_world *world, const struct isla
 {
     struct tact_hand *h = hand->hand;
     double *rates = rates_of_locked_joints(h);
-    for (int m = 0; m < h->unlocked.count; m++) {
-        const int at = h->unlocked.list[m];
+    for (int m = 0; m < h->unlocked_factor.count; m++) {
+        const int at = h->unlocked_factor.list[m];
         rates[at] = *entry_of_coordinate(&world->direct, hand, at);
     }
-    tact_tree_apply_inverse(&h->unlocked, h->count, rates);
+    tact_tree_apply_inverse(&h->unlocked_factor, h->count, rates);
     tact_hand_multiply_by_matrix(h, rates, h->momentum);
     for (int m = 0; m < island->blocks.count; m++) {
         subtract_contact_momentum(hand, &world->blocks[island->blocks.at[m]], from + 6 * m,

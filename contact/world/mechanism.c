@@ -155,9 +155,9 @@ int tact_mechanisms_create(struct tact_world *world)
     if (m->mechanism_response_capacity > (size_t)world->contact_capacity * 12 * longest) {
         m->mechanism_response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    size_t entries = assign_mechanism_matrix_rows(world) + 1;
-    m->ldl_factors = calloc(entries, sizeof *m->ldl_factors);
-    m->equal_body_factors = calloc(entries, sizeof *m->equal_body_factors);
+    size_t entry_count = assign_mechanism_matrix_rows(world) + 1;
+    m->ldl_factors = calloc(entry_count, sizeof *m->ldl_factors);
+    m->equal_body_factors = calloc(entry_count, sizeof *m->equal_body_factors);
     m->free_responses = calloc(most + 1, sizeof *m->free_responses);
     m->mechanism_response_storage =
         calloc(m->mechanism_response_capacity + 1, sizeof *m->mechanism_response_storage);

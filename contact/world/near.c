@@ -175,7 +175,7 @@ static void list_pair_if_close(struct tact_world *world, int i, int k)
     int a = i < k ? i : k, b = i < k ? k : i;
     int slot = tact_broad_phase_slot_of_pair(near, tact_shape_pair_number(world, a, b));
     if (slot >= 0) {
-        near->pairs[slot].listed = 1;
+        near->pairs[slot].is_listed = 1;
         return;
     }
     int most = tact_world_max_patches(world, a, b);
@@ -190,7 +190,8 @@ static void list_pairs_with_state(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
     for (int i = 0; i < near->count; i++) {
-        near->pairs[near->slots[i]].listed = (uint8_t)does_pair_have_state(world, near->slots[i]);
+        near->pairs[near->slots[i]].is_listed =
+            (uint8_t)does_pair_have_state(world, near->slots[i]);
     }
 }
 
@@ -324,7 +325,7 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_insert(&near->keys, number, slot);
     near->pairs[slot] =
-        (struct near_pair){.number = number, .max_patches = p->max_patches, .listed = 1};
+        (struct near_pair){.number = number, .max_patches = p->max_patches, .is_listed = 1};
     memset(c, 0, sizeof *c);
     c->a = p->a;
     c->b = p->b;
@@ -359,7 +360,7 @@ static int reassign_pair_slots_after_search(struct tact_world *world)
     struct broad_phase *near = &world->near;
     int used = 0;
     for (int i = 0; i < near->count; i++) {
-        if (near->pairs[near->slots[i]].listed) {
+        if (near->pairs[near->slots[i]].is_listed) {
             near->slots[used++] = near->slots[i];
         } else {
             release_pair_slot(world, near->slots[i]);

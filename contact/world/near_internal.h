@@ -28,7 +28,7 @@ struct world_pair {
 struct near_pair {
     int number;      /* number of the slot's pair among all pairs; -1: the slot is free */
     int max_patches; /* number of patches that the pair's model may produce */
-    uint8_t listed;
+    uint8_t is_listed;
     uint8_t needs_moments; /* 1: the pair's bounding spheres overlap, and its model uses moments */
     double planar; /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
     uint8_t has_overlap_corners; /* 1: the pair's corners in near.corners are of this tick */

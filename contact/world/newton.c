@@ -154,14 +154,14 @@ static int solve_contact_response_system(double *system_matrix, double *right_si
 }
 
 /* Response of a contact that sticks: S d + e + J dv = 0, where the rigid part of S is in J dv. */
-static int sticking_contact_response(const struct block *block, const double *soft, const double *e,
-                                     double *c, double *a)
+static int sticking_contact_response(const struct block *block, const double *compliance,
+                                     const double *e, double *c, double *a)
 {
     int rows = tact_local_impulse_row_count(&block->local);
     for (int k = 0; k < rows && !block->has_cross_compliance; k++) {
-        if (soft[k] > 0.0) {
-            c[7 * k] = -1.0 / soft[k];
-            a[k] = -e[k] / soft[k];
+        if (compliance[k] > 0.0) {
+            c[7 * k] = -1.0 / compliance[k];
+            a[k] = -e[k] / compliance[k];
         }
     }
     if (!block->has_cross_compliance) {
@@ -173,7 +173,7 @@ static int sticking_contact_response(const struct block *block, const double *so
         system_matrix[k] = used ? block->cross_compliance[k] : 0.0;
     }
     for (int k = 0; k < 6; k++) {
-        system_matrix[7 * k] += k < rows && soft[k] > 0.0 ? soft[k] : 1.0;
+        system_matrix[7 * k] += k < rows && compliance[k] > 0.0 ? compliance[k] : 1.0;
         right_side[8 * k] = k < rows ? -1.0 : 0.0;
         right_side[7 * k + 6] = k < rows ? -e[k] : 0.0;
     }
@@ -258,7 +258,8 @@ static void compute_contact_impulse_step(const struct tact_world *world, const s
 
 /* 1 where no contact of an island with hands slipped or was at its edge in the sweep, so that the
  * impulses are linear in the velocities until one is. */
-static int is_grip_linear(const struct tact_world *world, const struct island *island)
+static int are_all_contacts_sticking_or_open(const struct tact_world *world,
+                                             const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
@@ -276,11 +277,12 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
     struct direct *d = &world->direct;
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
-    const double most = island->search.are_newton_steps_damped
-                            ? DAMPED_COMPLIANCE_PER_RESIDUAL * island->residual
-                            : tact_min(island->residual, is_grip_linear(world, island)
-                                                             ? MAX_LINEAR_STEP_COMPLIANCE
-                                                             : MAX_NEWTON_STEP_COMPLIANCE);
+    const double most =
+        island->search.are_newton_steps_damped
+            ? DAMPED_COMPLIANCE_PER_RESIDUAL * island->residual
+            : tact_min(island->residual, are_all_contacts_sticking_or_open(world, island)
+                                             ? MAX_LINEAR_STEP_COMPLIANCE
+                                             : MAX_NEWTON_STEP_COMPLIANCE);
     newton->compliance = tact_max(MIN_NEWTON_STEP_COMPLIANCE, most);
     if (!tact_locked_joints_prepare(world, island) || !tact_direct_order_nodes(world, island)) {
         return 0;

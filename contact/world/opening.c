@@ -95,8 +95,8 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_pair_contact(world, i);
         for (int k = 0; k < c->split; k++) {
-            int stuck = world->contacts[c->first_piece + k].stuck;
-            c->stuck = k ? c->stuck && stuck : stuck;
+            int is_piece_stuck = world->contacts[c->first_piece + k].stuck;
+            c->stuck = k ? c->stuck && is_piece_stuck : is_piece_stuck;
         }
     }
 }
@@ -104,15 +104,16 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
 void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    int stuck = tact_block_is_stuck_by_joints(block);
-    double share =
-        stuck ? 0.0
-              : tact_min(1.0, block->relative_normal_mobility / FULL_OPENING_SPEED_MOBILITY_RATIO);
+    int is_stuck = tact_block_is_stuck_by_joints(block);
+    double opening_speed_fraction =
+        is_stuck
+            ? 0.0
+            : tact_min(1.0, block->relative_normal_mobility / FULL_OPENING_SPEED_MOBILITY_RATIO);
     block->is_held_closed_by_joints =
-        c->patch.law != TACT_LAW_WRENCH && (stuck || block->is_normal_immobile) &&
+        c->patch.law != TACT_LAW_WRENCH && (is_stuck || block->is_normal_immobile) &&
         c->patch.depth - c->preload > (1.0 + PRELOAD_RELEASE_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
-        block->bias_velocity *= share;
+        block->bias_velocity *= opening_speed_fraction;
     }
 }
 
@@ -128,17 +129,18 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
         c->preload =
             tact_min(c->preload, excess_overlap + PRELOAD_RELEASE_FRACTION * c->patch.target);
     }
-    double share = excess_overlap > 0.0 ? tact_min(1.0, c->preload / excess_overlap) : 0.0;
+    double preload_fraction =
+        excess_overlap > 0.0 ? tact_min(1.0, c->preload / excess_overlap) : 0.0;
     for (int k = 0; k < c->split; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
-        piece->preload = share * tact_max(0.0, piece->patch.depth - piece->patch.target);
+        piece->preload = preload_fraction * tact_max(0.0, piece->patch.depth - piece->patch.target);
         piece->starting = c->starting;
     }
 }
 
 /* Clears `starting` of contacts of islands that start in motion: their springs bear no load yet, as
  * the impulse of the first tick stops the motion. */
-static void clear_start_of_moving_islands(struct tact_world *world)
+static void clear_starting_in_moving_islands(struct tact_world *world)
 {
     double max_resting_speed = world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
@@ -162,9 +164,9 @@ static void reduce_preload_by_compression(const struct tact_world *world, struct
     c->preload = tact_max(0.0, c->preload - law->compliance * load);
 }
 
-void tact_contacts_end_start(struct tact_world *world)
+void tact_contacts_end_starting(struct tact_world *world)
 {
-    clear_start_of_moving_islands(world);
+    clear_starting_in_moving_islands(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_pair_contact(world, i);
         int is_island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
@@ -214,8 +216,8 @@ void tact_island_bound_impulses(struct tact_world *world, struct island *island)
 }
 
 /* 1 where joints alone carry the load of some contact of the island; they may permit no motion. */
-static int do_joints_alone_carry_a_contact(const struct tact_world *world,
-                                           const struct island *island)
+static int is_any_contact_carried_by_joints_alone(const struct tact_world *world,
+                                                  const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         if (!world->blocks[island->blocks.at[i]].has_body_free_of_joints) {
@@ -242,7 +244,8 @@ static int reduce_island_bias_velocities(struct tact_world *world, struct island
         has_separation_bias |= block->bias_velocity > 0.0;
     }
     int are_contacts_carried_by_joints_alone =
-        do_joints_alone_carry_a_contact(world, island) && tact_island_can_accelerate(world, island);
+        is_any_contact_carried_by_joints_alone(world, island) &&
+        tact_island_can_accelerate(world, island);
     int is_jammed = (has_separation_bias || are_contacts_carried_by_joints_alone) &&
                     !(most <= (is_second_reduction ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
     if (!is_jammed &&
@@ -277,10 +280,10 @@ void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solv
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = !island->points &&
-                           reduce_island_bias_velocities(world, island, is_second_reduction);
-            world->counts[TACT_COUNT_SLOWED] += island->open;
-            any |= island->open;
+            island->is_unsolved = !island->points &&
+                                  reduce_island_bias_velocities(world, island, is_second_reduction);
+            world->counts[TACT_COUNT_SLOWED] += island->is_unsolved;
+            any |= island->is_unsolved;
         }
         if (any) {
             tact_islands_solve_again_by_sweeps(world, stats);

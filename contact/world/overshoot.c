@@ -42,9 +42,9 @@ static void move_body_of_shape(struct tact_world *world, int shape, double dista
     double kinetic_energy = tact_body_energy(body);
     tact_v3_axpy(body->pose.position, distance, n);
     if (work > 0.0 && kinetic_energy > 0.0) {
-        double left = sqrt(tact_max(0.0, 1.0 - work / kinetic_energy));
-        tact_v3_scale(body->twist, body->twist, left);
-        tact_v3_scale(body->twist + 3, body->twist + 3, left);
+        double speed_ratio = sqrt(tact_max(0.0, 1.0 - work / kinetic_energy));
+        tact_v3_scale(body->twist, body->twist, speed_ratio);
+        tact_v3_scale(body->twist + 3, body->twist + 3, speed_ratio);
     }
 }
 
@@ -68,24 +68,24 @@ static int separate_overshot_pair(struct tact_world *world, int slot)
          !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE))) {
         return 0;
     }
-    double more = patch.depth - (was_gap_known ? c->patch.depth : 0.0);
-    if (!(patch.depth > tolerance && more > 0.0)) {
+    double depth_increase = patch.depth - (was_gap_known ? c->patch.depth : 0.0);
+    if (!(patch.depth > tolerance && depth_increase > 0.0)) {
         return 0;
     }
-    move_body_of_shape(world, c->a, more * of_a / (of_a + of_b), patch.frame);
-    move_body_of_shape(world, c->b, -more * of_b / (of_a + of_b), patch.frame);
+    move_body_of_shape(world, c->a, depth_increase * of_a / (of_a + of_b), patch.frame);
+    move_body_of_shape(world, c->b, -depth_increase * of_b / (of_a + of_b), patch.frame);
     return 1;
 }
 
 int tact_overshoot_correct(struct tact_world *world)
 {
-    int moved = 0;
-    for (int pass = 0, last = 1; pass < MOST_PASSES && last; pass++) {
-        last = 0;
+    int separated_pair_count = 0;
+    for (int pass = 0, separated_in_pass = 1; pass < MOST_PASSES && separated_in_pass; pass++) {
+        separated_in_pass = 0;
         for (int k = 0; k < world->near.count; k++) {
-            last += separate_overshot_pair(world, world->near.slots[k]);
+            separated_in_pass += separate_overshot_pair(world, world->near.slots[k]);
         }
-        moved += last;
+        separated_pair_count += separated_in_pass;
     }
-    return moved;
+    return separated_pair_count;
 }

@@ -72,12 +72,12 @@ static struct prepared_model *add_prepared_model(struct tact_world *world,
     of->model = model;
     of->distinct_data_count = 0;
     of->data = calloc(shapes + 1, sizeof *of->data);
-    of->made = calloc(shapes + 1, sizeof *of->made);
-    of->from = calloc(shapes + 1, sizeof *of->from);
-    for (size_t i = 0; i < shapes && of->from; i++) {
-        of->from[i] = -1;
+    of->distinct_data = calloc(shapes + 1, sizeof *of->distinct_data);
+    of->shape_with_same_data = calloc(shapes + 1, sizeof *of->shape_with_same_data);
+    for (size_t i = 0; i < shapes && of->shape_with_same_data; i++) {
+        of->shape_with_same_data[i] = -1;
     }
-    return of->data && of->made && of->from ? of : NULL;
+    return of->data && of->distinct_data && of->shape_with_same_data ? of : NULL;
 }
 
 /* 1 where the models derive the same data from two shapes. A tessellation follows from the size; a
@@ -99,12 +99,12 @@ static int prepare_shape_for_model(struct tact_world *world, struct prepared_mod
     const struct world_shape *s = &world->shapes[shape];
     const struct prepared_models *p = &world->prepared_models;
     void *data = NULL;
-    if (of->from[shape] >= 0) {
+    if (of->shape_with_same_data[shape] >= 0) {
         return 0;
     }
     for (int i = 0; i < world->shape_count; i++) {
-        if (of->from[i] == i && have_equal_prepared_data(&world->shapes[i], s)) {
-            of->from[shape] = i;
+        if (of->shape_with_same_data[i] == i && have_equal_prepared_data(&world->shapes[i], s)) {
+            of->shape_with_same_data[shape] = i;
             of->data[shape] = of->data[i];
             return 0;
         }
@@ -113,11 +113,11 @@ static int prepare_shape_for_model(struct tact_world *world, struct prepared_mod
         of->model, &s->shape,
         s->material < p->material_count ? &p->materials[s->material] : &empty_material, &data, err);
     if (!rc) {
-        of->from[shape] = shape;
+        of->shape_with_same_data[shape] = shape;
         of->data[shape] = data;
     }
     if (!rc && data) {
-        of->made[of->distinct_data_count++] = data;
+        of->distinct_data[of->distinct_data_count++] = data;
     }
     return rc;
 }
@@ -161,11 +161,11 @@ void tact_prepared_destroy(struct prepared_models *prepared_models)
     for (int i = 0; i < prepared_models->count; i++) {
         struct prepared_model *of = &prepared_models->of[i];
         for (int k = 0; k < of->distinct_data_count; k++) {
-            of->model->release(of->made[k]);
+            of->model->release(of->distinct_data[k]);
         }
         free(of->data);
-        free(of->made);
-        free(of->from);
+        free(of->distinct_data);
+        free(of->shape_with_same_data);
     }
     free(prepared_models->of);
     free(prepared_models->materials);

@@ -11,9 +11,10 @@ struct prepared_model {
     const struct tact_contact_model *model;
     const void **data; /* prepared data of each shape; NULL: none, or no pair of the model contains
                           the shape */
-    void **made;       /* prepared data without duplicates, `distinct_data_count` of them */
-    int *from; /* for each shape, the index of the shape whose prepared data it shares; -1: no data
-                */
+    void **distinct_data;      /* prepared data without duplicates, `distinct_data_count` of them */
+    int *shape_with_same_data; /* for each shape, the index of the shape whose prepared data it
+                                * shares; -1: no data
+                                */
     int distinct_data_count;
 };
 

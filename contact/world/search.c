@@ -294,11 +294,11 @@ static void accelerate_island(struct tact_world *world, struct island *island,
 {
     struct island_search *s = &island->search;
     double residual = island->residual;
-    int takes_newton_step =
+    int is_newton_step_due =
         s->may_use_newton && (s->newton_steps_without_progress || s->newton_pause_sweeps-- <= 0);
     pack_island_impulses(world, island, s->after);
     compute_unknown_scales(world, island, s->scale);
-    if (takes_newton_step &&
+    if (is_newton_step_due &&
         tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
         if (!s->newton_steps_without_progress) {
             s->newton_steps_without_progress = 1;
@@ -314,10 +314,10 @@ static void accelerate_island(struct tact_world *world, struct island *island,
         s->best_residual_since_restart = tact_min(s->best_residual_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
-        takes_newton_step = 0;
+        is_newton_step_due = 0;
     }
     unpack_island_impulses(world, island, s->next);
-    if (takes_newton_step) { /* a step of Newton's method leaves the joint bounds an error, which
+    if (is_newton_step_due) { /* a step of Newton's method leaves the joint bounds an error, which
                      that of the contacts would follow */
         (void)tact_joint_bounds_solve_once(world, island);
     }
@@ -342,15 +342,16 @@ int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_p
 }
 
 /* Records the impulses with the smallest relative and with the smallest absolute residual. */
-static void record_best_impulses(struct tact_world *world, struct island *island, double miss)
+static void record_best_impulses(struct tact_world *world, struct island *island,
+                                 double absolute_residual)
 {
     struct island_search *s = &island->search;
     if (island->residual < s->best_residual) {
         s->best_residual = island->residual;
         pack_island_impulses(world, island, s->best_impulses);
     }
-    if (miss < s->least_absolute_residual) {
-        s->least_absolute_residual = miss;
+    if (absolute_residual < s->least_absolute_residual) {
+        s->least_absolute_residual = absolute_residual;
         s->relative_residual_at_least_absolute = island->residual;
         pack_island_impulses(world, island, s->least_absolute_impulses);
     }
@@ -359,10 +360,11 @@ static void record_best_impulses(struct tact_world *world, struct island *island
 /* Ends an island without convergence: restores the impulses with the smallest absolute residual and
  * enforces their limits. A residual that is not a number is not smaller. */
 static void restore_and_bound_unsolved_island(struct tact_world *world, struct island *island,
-                                              double miss)
+                                              double absolute_residual)
 {
     struct island_search *s = &island->search;
-    if (s->least_absolute_residual < INFINITY && !(miss <= s->least_absolute_residual)) {
+    if (s->least_absolute_residual < INFINITY &&
+        !(absolute_residual <= s->least_absolute_residual)) {
         unpack_island_impulses(world, island, s->least_absolute_impulses);
         world->counts[TACT_COUNT_RESTORED]++;
         island->residual = s->relative_residual_at_least_absolute;
@@ -419,7 +421,7 @@ static void advance_island_search(struct tact_world *world, struct island *islan
     if (is_island_solved && reanchor_deflected_springs(world, island, last)) {
         return;
     }
-    island->open = !is_island_solved && !last;
+    island->is_unsolved = !is_island_solved && !last;
     if (is_island_solved && stats->iterations > 1) { /* velocities are recomputed, which removes the
                                               rounding errors of larger impulses */
         tact_velocities_recompute(world, island);
@@ -457,7 +459,7 @@ static int sweep_unsolved_islands(struct tact_world *world, int first)
     int any = 0;
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
-        if (island->open) {
+        if (island->is_unsolved) {
             pack_island_impulses(world, island, island->search.before);
             island->search.keeps_joint_bounds = first && island->search.may_use_newton &&
                                                 island->blocks.count > 0 &&
@@ -483,7 +485,7 @@ void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_st
         int last = tact_world_notify_observer(world, TACT_SOLVE_SWEPT, stats) ||
                    stats->iterations >= world->options.iterations;
         for (int i = 0; i < world->islands.count; i++) {
-            if (world->islands.list[i].open) {
+            if (world->islands.list[i].is_unsolved) {
                 advance_island_search(world, &world->islands.list[i], last, stats);
             }
         }

@@ -206,7 +206,7 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
 
 /* In a tick without a solution hands keep their rates, which are in the log; the rates that were
  * computed last are not. */
-static void keep_rates_of_hands(struct tact_world *world)
+static void restore_joint_rates_of_hands(struct tact_world *world)
 {
     for (int i = 0; i < world->hand_count; i++) {
         struct tact_hand *hand = world->hands[i].hand;
@@ -250,7 +250,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_constraints_zero_impulses(world);
         tact_joint_bounds_zero_impulses(world);
         tact_pieces_sum_results(world);
-        keep_rates_of_hands(world);
+        restore_joint_rates_of_hands(world);
         memcpy(stats->counts, world->counts, sizeof stats->counts);
         return rc;
     }
@@ -276,7 +276,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         store_contact_wrench(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
-    tact_contacts_end_start(world);
+    tact_contacts_end_starting(world);
     tact_constraints_store_wrenches(world);
     tact_joint_bounds_store_torques(world);
     tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);

@@ -176,22 +176,23 @@ int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes
 static int grow_contact_law_table(struct tact_world *world, int materials)
 {
     size_t n = (size_t)materials;
-    struct tact_contact_law *grown_laws = calloc(n * n, sizeof *grown_laws);
-    if (!grown_laws) {
+    struct tact_contact_law *enlarged_law_table = calloc(n * n, sizeof *enlarged_law_table);
+    if (!enlarged_law_table) {
         return -ENOMEM;
     }
     for (int i = 0; i < materials; i++) {
         for (int j = 0; j < materials; j++) {
             int old = i < world->materials && j < world->materials;
             if (old) {
-                grown_laws[i * materials + j] = world->contact_laws[i * world->materials + j];
+                enlarged_law_table[i * materials + j] =
+                    world->contact_laws[i * world->materials + j];
             } else {
-                grown_laws[i * materials + j].friction = -1.0;
+                enlarged_law_table[i * materials + j].friction = -1.0;
             }
         }
     }
     free(world->contact_laws);
-    world->contact_laws = grown_laws;
+    world->contact_laws = enlarged_law_table;
     world->materials = materials;
     return 0;
 }
@@ -401,9 +402,12 @@ static int allocate_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
     const struct tact_world_extent *e = &world->extent;
-    const int by_shapes = MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
+    const int capacity_by_shape_count =
+        MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
     const long whole = e->pairs + (long)TACT_PIECES * e->split;
-    int most = o->near ? o->near : whole <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs : by_shapes;
+    int most = o->near                              ? o->near
+               : whole <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs
+                                                    : capacity_by_shape_count;
     int contacts = o->contacts
                        ? o->contacts
                        : MIN_CONTACT_CAPACITY + CONTACT_CAPACITY_PER_SHAPE * world->shape_count;

@@ -115,7 +115,7 @@ static int check_constraint_wrenches(const struct tact_world *world, struct tact
 }
 
 /* 1 where the state of the world may be faulty: a test that is cheap enough for every tick. */
-static int may_state_be_faulty(const struct tact_world *world, double speed)
+static int is_state_suspicious(const struct tact_world *world, double speed)
 {
     double smaller_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
     int is_too_fast = 0;
@@ -150,7 +150,7 @@ static int may_state_be_faulty(const struct tact_world *world, double speed)
 int tact_world_check(const struct tact_world *world, double max_speed,
                      struct tact_world_fault *fault)
 {
-    if (!may_state_be_faulty(world, max_speed)) {
+    if (!is_state_suspicious(world, max_speed)) {
         return 0;
     }
     /* The cause of a fault is reported first: an overlap affects a wrench, which affects velocity

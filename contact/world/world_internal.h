@@ -34,7 +34,7 @@ struct world_hand {
 
 /* Velocity and acceleration of a shape's frame, world axes. */
 struct shape_twist_and_rate {
-    uint64_t valid_for_measurement; /* value of the world's `measurement_count` for which the motion
+    uint64_t measurement_of_motion; /* value of the world's `measurement_count` for which the motion
                                        is valid */
     double twist[6];                /* twist of the shape's frame at its origin [m/s, rad/s] */
     double rate[6]; /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
@@ -396,7 +396,7 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
 void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c);
 
 /* Ends the start after the first solve: springs are compressed by their load. */
-void tact_contacts_end_start(struct tact_world *world);
+void tact_contacts_end_starting(struct tact_world *world);
 
 /* Subtracts the bias, restitution and target velocities of a contact from its velocity u. */
 void tact_impact_subtract_target_velocity(const struct block *block, double u[6]);

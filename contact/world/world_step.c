@@ -33,9 +33,9 @@ void tact_world_shape_twist(const struct tact_world *world, int shape, double tw
 }
 
 /* 1 where two bounding spheres, or a sphere and a half-space, are nearer to each other than
- * `ahead`. */
+ * `margin` [m]. */
 static int are_bounding_spheres_within_margin(const struct tact_world *world,
-                                              const struct tact_contact *c, double ahead)
+                                              const struct tact_contact *c, double margin)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
@@ -46,10 +46,10 @@ static int are_bounding_spheres_within_margin(const struct tact_world *world,
         double z[3] = {0.0, 0.0, 1.0}, up[3];
         tact_quat_rotate(up, plane->quat_wxyz, z);
         tact_v3_sub(centre_difference, solid->position, plane->position);
-        return tact_v3_dot(centre_difference, up) < (is_a_halfspace ? b : a)->radius + ahead;
+        return tact_v3_dot(centre_difference, up) < (is_a_halfspace ? b : a)->radius + margin;
     }
     tact_v3_sub(centre_difference, pa->position, pb->position);
-    return tact_v3_norm(centre_difference) < a->radius + b->radius + ahead;
+    return tact_v3_norm(centre_difference) < a->radius + b->radius + margin;
 }
 
 /* Distance beyond their bounding spheres within which two shapes are searched. */
@@ -115,14 +115,14 @@ int tact_world_measure(const struct tact_world *world, int pair,
         tact_pair_number_to_shapes(world, pair, &a, &b);
     }
     const double *d = near ? near->direction : NULL;
-    int known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
+    int is_direction_known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
     struct tact_overlap_corners *corners =
         near && world->near.corners ? &world->near.corners[slot] : NULL;
     if (corners) {
         near->has_overlap_corners = 1;
     }
     return tact_moments_measure(&world->shapes[a].shape, &world->poses[a], &world->shapes[b].shape,
-                                &world->poses[b], known ? d : NULL, scratch, out,
+                                &world->poses[b], is_direction_known ? d : NULL, scratch, out,
                                 near ? &near->planar : NULL, corners);
 }
 
@@ -189,20 +189,21 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
 {
     int of_a, of_b;
     tact_world_pair_shapes(world, pair, &of_a, &of_b);
-    const struct tact_pose *pose_a_now = &world->poses[of_a], *pose_b_now = &world->poses[of_b];
+    const struct tact_pose *current_pose_a = &world->poses[of_a],
+                           *current_pose_b = &world->poses[of_b];
     const struct tact_shape *shape_a = &world->shapes[of_a].shape;
     const struct tact_shape *shape_b = &world->shapes[of_b].shape;
     int is_ball_a = shape_a->kind == TACT_SHAPE_SPHERE,
         is_ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
     double a[6], b[6];
-    rotation_vector_between(a_then, pose_a_now, a + 3);
-    rotation_vector_between(b_then, pose_b_now, b + 3);
+    rotation_vector_between(a_then, current_pose_a, a + 3);
+    rotation_vector_between(b_then, current_pose_b, b + 3);
     /* The contact of a ball is where the other body faces it; its own rotation has no effect. */
     if (is_ball_a != is_ball_b) {
         tact_v3_copy(is_ball_a ? a + 3 : b + 3, is_ball_a ? b + 3 : a + 3);
     }
-    displacement_of_point_on_shape(a_then, pose_a_now, a + 3, in->centroid, a);
-    displacement_of_point_on_shape(b_then, pose_b_now, b + 3, in->centroid, b);
+    displacement_of_point_on_shape(a_then, current_pose_a, a + 3, in->centroid, a);
+    displacement_of_point_on_shape(b_then, current_pose_b, b + 3, in->centroid, b);
     /* Along its tangent plane a patch between curved bodies moves with the more curved one, here
      * the smaller one. */
     double area = tact_v3_norm(in->gradient);
@@ -273,9 +274,9 @@ const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_w
                                                                    int shape)
 {
     struct shape_twist_and_rate *motion = &world->shapes[shape].motion;
-    if (motion->valid_for_measurement != world->measurement_count) {
+    if (motion->measurement_of_motion != world->measurement_count) {
         compute_shape_twist_and_rate(world, shape, motion);
-        motion->valid_for_measurement = world->measurement_count;
+        motion->measurement_of_motion = world->measurement_count;
     }
     return motion;
 }
@@ -399,10 +400,10 @@ static void clear_pair_without_patch(struct tact_world *world, struct tact_conta
 
 /* Sets the pair of the patches that its model has added to the pressure map. */
 static void set_pair_of_pressure_patches(struct tact_world *world, int pair,
-                                         const struct tact_contact *c, uint32_t before)
+                                         const struct tact_contact *c, uint32_t patches_before)
 {
     struct tact_pressure *map = world->pressure;
-    for (uint32_t i = before; map && i < map->patches; i++) {
+    for (uint32_t i = patches_before; map && i < map->patches; i++) {
         map->patch[i].pair = (uint32_t)pair;
         map->patch[i].a = (uint32_t)c->a;
         map->patch[i].b = (uint32_t)c->b;
@@ -414,10 +415,10 @@ static void assemble_near_pair(struct tact_world *world, int n)
 {
     const int slot = world->near.slots[n];
     struct tact_contact *c = &world->contacts[slot];
-    uint32_t before = world->pressure ? world->pressure->patches : 0;
+    uint32_t patches_before = world->pressure ? world->pressure->patches : 0;
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     int pieces = measure_pair_patches(world, slot, model);
-    set_pair_of_pressure_patches(world, world->near.list[n], c, before);
+    set_pair_of_pressure_patches(world, world->near.list[n], c, patches_before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);

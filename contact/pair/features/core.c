@@ -26,7 +26,7 @@ enum { MOST_TIED = 32 };
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
 /* Largest component of a direction below which its scale would overflow. */
-#define LEAST_DIRECTION 1e-300
+#define MIN_DIRECTION_COMPONENT 1e-300
 
 /* Index of the cell of the direction table that contains a direction; the first where all of its
  * components are 0, as from one centre to another at the same place. */
@@ -34,7 +34,7 @@ static int start_vertex_cell_of_direction(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
-    if (fabs(d[axis]) < LEAST_DIRECTION) {
+    if (fabs(d[axis]) < MIN_DIRECTION_COMPONENT) {
         return 0;
     }
     double scale = 0.5 * SIDE / fabs(d[axis]);
@@ -65,10 +65,10 @@ static int walk_to_farther_vertices(const struct tact_core *core, const double d
                                     double *most)
 {
     *most = tact_v3_dot(core->vertex[at], d);
-    for (int before = -1; before != at;) {
-        before = at;
-        for (int k = core->first_neighbour_of_vertex[before];
-             k < core->first_neighbour_of_vertex[before + 1]; k++) {
+    for (int previous_vertex = -1; previous_vertex != at;) {
+        previous_vertex = at;
+        for (int k = core->first_neighbour_of_vertex[previous_vertex];
+             k < core->first_neighbour_of_vertex[previous_vertex + 1]; k++) {
             double s = tact_v3_dot(core->vertex[core->next[k]], d);
             at = s > *most ? core->next[k] : at;
             *most = tact_max(s, *most);
@@ -82,13 +82,13 @@ static int walk_to_farther_vertices(const struct tact_core *core, const double d
 static int find_farther_beyond_ties(const struct tact_core *core, const double d[3], int at,
                                     double most)
 {
-    int tied[MOST_TIED], count = 1;
+    int equally_far_vertices[MOST_TIED], count = 1;
     const double length = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
     const double least = most - TIE_DISTANCE_RATIO * core->size * length;
-    tied[0] = at;
+    equally_far_vertices[0] = at;
     for (int i = 0; i < count; i++) {
-        for (int k = core->first_neighbour_of_vertex[tied[i]];
-             k < core->first_neighbour_of_vertex[tied[i] + 1]; k++) {
+        for (int k = core->first_neighbour_of_vertex[equally_far_vertices[i]];
+             k < core->first_neighbour_of_vertex[equally_far_vertices[i] + 1]; k++) {
             const int next = core->next[k];
             const double s = tact_v3_dot(core->vertex[next], d);
             int is_known = !(s >= least);
@@ -96,13 +96,13 @@ static int find_farther_beyond_ties(const struct tact_core *core, const double d
                 return next;
             }
             for (int j = 0; j < count && !is_known; j++) {
-                is_known = tied[j] == next;
+                is_known = equally_far_vertices[j] == next;
             }
             if (!is_known && count == MOST_TIED) {
                 return -2;
             }
             if (!is_known) {
-                tied[count++] = next;
+                equally_far_vertices[count++] = next;
             }
         }
     }
@@ -158,12 +158,12 @@ static void set_inscribed_ball(struct tact_core *core)
     for (int i = 0; i < core->vertices; i++) {
         tact_v3_axpy(core->middle, 1.0 / (double)core->vertices, core->vertex[i]);
     }
-    core->inner = core->faces ? INFINITY : 0.0;
+    core->inscribed_radius = core->faces ? INFINITY : 0.0;
     for (int f = 0; f < core->faces; f++) {
         double depth = core->offset[f] - tact_v3_dot(core->normal[f], core->middle);
-        core->inner = tact_min(core->inner, depth);
+        core->inscribed_radius = tact_min(core->inscribed_radius, depth);
     }
-    core->inner += core->radius;
+    core->inscribed_radius += core->radius;
 }
 
 static int set_core_thickness_and_size(struct tact_core *core)

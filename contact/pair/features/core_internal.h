@@ -22,8 +22,8 @@ struct tact_core {
     double thickness; /* smallest width of the shape: distance of a face from the vertex opposite to
                          it, plus the radius on both sides [m] */
     double middle[3]; /* centre of the inscribed ball [m] */
-    double inner;     /* radius of the inscribed ball, including `radius` [m] */
-    double half[3];   /* lengths of a cylinder or an ellipsoid, as in struct tact_shape [m] */
+    double inscribed_radius; /* radius of the inscribed ball, including `radius` [m] */
+    double half[3]; /* lengths of a cylinder or an ellipsoid, as in struct tact_shape [m] */
     int64_t vertices;
     double (*vertex)[3];            /* [m]; NULL: a curved surface */
     int *first_neighbour_of_vertex; /* index in `next` of the first neighbour of each vertex; one

@@ -22,8 +22,8 @@ void tact_curved_core_init(struct tact_core *core, const double size[3])
     if (is_cylinder) {
         core->vertices = 8 * (CURVED_VERTEX_GRID_STEPS + 1);
         core->size = tact_max(size[0], size[1]);
-        core->inner = tact_min(size[0], size[1]);
-        core->thickness = 2.0 * core->inner;
+        core->inscribed_radius = tact_min(size[0], size[1]);
+        core->thickness = 2.0 * core->inscribed_radius;
         return;
     }
     double least = tact_min(size[0], tact_min(size[1], size[2]));
@@ -31,7 +31,7 @@ void tact_curved_core_init(struct tact_core *core, const double size[3])
     core->radius = CURVED_CORE_RADIUS_RATIO * least * least / most;
     core->vertices = 6 * (BALL_GRID_STEPS + 1) * (BALL_GRID_STEPS + 1);
     core->size = most - core->radius;
-    core->inner = least;
+    core->inscribed_radius = least;
     core->thickness = 2.0 * least;
 }
 

@@ -28,9 +28,9 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
 /* Finds the vertex of A that is farthest along d and the vertex of B that is farthest against d. */
 static inline void find_support_vertices(struct tact_core_pair *pair, const double d[3])
 {
-    double back[3], in_b[3];
-    tact_v3_scale(back, d, -1.0);
-    tact_m3_tmul_v3(in_b, pair->turn, back);
+    double opposite_direction[3], in_b[3];
+    tact_v3_scale(opposite_direction, d, -1.0);
+    tact_m3_tmul_v3(in_b, pair->turn, opposite_direction);
     pair->start_vertex_a = tact_core_support(pair->a, d, pair->start_vertex_a);
     pair->start_vertex_b = tact_core_support(pair->b, in_b, pair->start_vertex_b);
     pair->support_search_count++;

@@ -20,7 +20,7 @@
 /* Cosine above which the normals of two faces belong to one plane. */
 #define SAME_PLANE_COSINE (1.0 - 1e-6)
 /* Change of the unit normal of a face above which its support point has to be searched again. */
-#define CHANGED_NORMAL 1e-12
+#define MIN_NORMAL_CHANGE 1e-12
 /* Area of a face below which it has no normal, relative to the product of two of its sides. */
 #define SLIVER_AREA_TOLERANCE 1e-14
 
@@ -34,9 +34,10 @@ struct face {
     double n[3], d; /* outward unit normal and distance of a face's plane from the origin [m];
                        infinite: a sliver */
     int point[3];   /* corners of a face, counter-clockwise from outside */
-    int across[3]; /* indices of the neighbouring faces across the edges from each point to the next
-                    */
-    int used;      /* 1: the entry is a face; 0: the entry is free, or its face was removed */
+    int neighbour_faces[3]; /* indices of the neighbouring faces across the edges from each point to
+                             * the next
+                             */
+    int is_in_use;     /* 1: the entry is a face; 0: the entry is free, or its face was removed */
     int is_from_edges; /* 1: the plane was computed by compute_sliver_plane() */
 };
 
@@ -63,7 +64,7 @@ static void set_face_plane(struct face *f, const double *a, const double ab[3], 
     double square = tact_v3_dot(n, n);
     tact_v3_scale(f->n, n, square > 0.0 ? 1.0 / sqrt(square) : 0.0);
     f->d = square > sides ? tact_v3_dot(f->n, a) : INFINITY;
-    f->used = 1;
+    f->is_in_use = 1;
 }
 
 static void compute_face_plane(const struct polytope *p, struct face *f)
@@ -81,14 +82,14 @@ static void compute_face_plane(const struct polytope *p, struct face *f)
 static void compute_sliver_plane(const struct polytope *p, struct face *f)
 {
     double edge[3][3], square[3];
-    int longest = 0;
+    int longest_edge = 0;
     for (int i = 0; i < 3; i++) {
         tact_minkowski_edge(p->pair, &p->point[f->point[i]], &p->point[f->point[(i + 1) % 3]],
                             edge[i]);
         square[i] = tact_v3_dot(edge[i], edge[i]);
-        longest = square[i] > square[longest] ? i : longest;
+        longest_edge = square[i] > square[longest_edge] ? i : longest_edge;
     }
-    const int next = (longest + 1) % 3, last = (longest + 2) % 3;
+    const int next = (longest_edge + 1) % 3, last = (longest_edge + 2) % 3;
     set_face_plane(f, p->point[f->point[last]].w, edge[next], edge[last]);
     f->is_from_edges = 1;
 }
@@ -204,7 +205,7 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
 static void make_first_tetrahedron(struct polytope *p)
 {
     static const int point[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
-    static const int across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+    static const int neighbour_faces[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
     double u[3], v[3], n[3], up[3];
     tact_v3_sub(u, p->point[1].w, p->point[0].w);
     tact_v3_sub(v, p->point[2].w, p->point[0].w);
@@ -217,7 +218,7 @@ static void make_first_tetrahedron(struct polytope *p)
     }
     for (int f = 0; f < 4; f++) {
         memcpy(p->face[f].point, point[f], sizeof point[f]);
-        memcpy(p->face[f].across, across[f], sizeof across[f]);
+        memcpy(p->face[f].neighbour_faces, neighbour_faces[f], sizeof neighbour_faces[f]);
         compute_face_plane(p, &p->face[f]);
     }
     p->faces = 4;
@@ -229,7 +230,7 @@ static int find_nearest_face(const struct polytope *p)
     int best = -1;
     double least = INFINITY;
     for (int f = 0; f < p->faces; f++) {
-        if (p->face[f].used && p->face[f].d < least) {
+        if (p->face[f].is_in_use && p->face[f].d < least) {
             best = f;
             least = p->face[f].d;
         }
@@ -239,7 +240,7 @@ static int find_nearest_face(const struct polytope *p)
 
 static void free_polytope_face(struct polytope *p, int f)
 {
-    p->face[f].used = 0;
+    p->face[f].is_in_use = 0;
     p->free_faces[p->free_face_count++] = f;
 }
 
@@ -255,12 +256,12 @@ static int remove_visible_faces(struct polytope *p, int f, const double *w)
     while (depth > 0) {
         const struct face *at = &p->face[stack[--depth]];
         for (int k = 0; k < 3; k++) {
-            int next = at->across[k];
-            struct face *other = &p->face[next];
-            if (!other->used) {
+            int next = at->neighbour_faces[k];
+            struct face *neighbour_face = &p->face[next];
+            if (!neighbour_face->is_in_use) {
                 continue;
             }
-            if (height_above_face(other, w) > min_height_beyond_face) {
+            if (height_above_face(neighbour_face, w) > min_height_beyond_face) {
                 free_polytope_face(p, next);
                 stack[depth++] = next;
                 continue;
@@ -269,7 +270,7 @@ static int remove_visible_faces(struct polytope *p, int f, const double *w)
                 return 0;
             }
             int edge = 0; /* the neighbouring face has the same edge in the opposite direction */
-            while (edge < 2 && other->point[(edge + 1) % 3] != at->point[k]) {
+            while (edge < 2 && neighbour_face->point[(edge + 1) % 3] != at->point[k]) {
                 edge++;
             }
             p->edge[p->edges][0] = next;
@@ -292,17 +293,17 @@ static int add_faces_to_horizon(struct polytope *p)
 {
     int new_faces[MAX_HORIZON_EDGES], good = 1;
     for (int i = 0; i < p->edges; i++) {
-        struct face *other = &p->face[p->edge[i][0]];
+        struct face *neighbour_face = &p->face[p->edge[i][0]];
         int edge = p->edge[i][1], f = allocate_polytope_face(p);
         if (f < 0) {
             return 0;
         }
         struct face *face = &p->face[f];
-        face->point[0] = other->point[(edge + 1) % 3];
-        face->point[1] = other->point[edge];
+        face->point[0] = neighbour_face->point[(edge + 1) % 3];
+        face->point[1] = neighbour_face->point[edge];
         face->point[2] = p->points - 1;
-        face->across[0] = p->edge[i][0];
-        other->across[edge] = f;
+        face->neighbour_faces[0] = p->edge[i][0];
+        neighbour_face->neighbour_faces[edge] = f;
         good = good && p->face_starting_at_point[face->point[0]] < 0;
         p->face_starting_at_point[face->point[0]] = f;
         compute_face_plane(p, face);
@@ -312,9 +313,9 @@ static int add_faces_to_horizon(struct polytope *p)
         struct face *face = &p->face[new_faces[i]];
         int next = p->face_starting_at_point[face->point[1]];
         good = good && next >= 0;
-        face->across[1] = next;
+        face->neighbour_faces[1] = next;
         if (next >= 0) {
-            p->face[next].across[2] = new_faces[i];
+            p->face[next].neighbour_faces[2] = new_faces[i];
         }
     }
     for (int i = 0; i < p->edges; i++) {
@@ -349,10 +350,10 @@ static int find_face_containing_projection(const struct polytope *p, double min_
 {
     double most = projection_weights(p, face, weight);
     const struct face copy_of_face = *face;
-    int has_moved_to_other_face = 0;
+    int is_point_on_other_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
-        if (other->used && other->d <= copy_of_face.d + min_height_beyond_face &&
+        if (other->is_in_use && other->d <= copy_of_face.d + min_height_beyond_face &&
             tact_v3_dot(other->n, copy_of_face.n) > SAME_PLANE_COSINE) {
             double weights_on_other_face[3],
                 least = projection_weights(p, other, weights_on_other_face);
@@ -360,11 +361,11 @@ static int find_face_containing_projection(const struct polytope *p, double min_
                 tact_v3_copy(weight, weights_on_other_face);
                 *face = *other;
                 most = least;
-                has_moved_to_other_face = 1;
+                is_point_on_other_face = 1;
             }
         }
     }
-    return has_moved_to_other_face;
+    return is_point_on_other_face;
 }
 
 /* Rotates the order of the points of the result's face so that the first is the one whose vertices
@@ -380,9 +381,9 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
     if (first) {
         const int rotated_corners[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
         memcpy(face->point, rotated_corners, sizeof rotated_corners);
-        const struct face before = *face;
+        const struct face face_before = *face;
         compute_face_plane(p, face);
-        if (before.is_from_edges || !(fabs(face->d - before.d) <= max_change)) {
+        if (face_before.is_from_edges || !(fabs(face->d - face_before.d) <= max_change)) {
             compute_sliver_plane(p, face);
         }
         projection_weights(p, face, weight);
@@ -445,50 +446,51 @@ static void support_beyond_face(const struct polytope *p, const struct face *fac
     tact_minkowski_support(p->pair, face->n, next);
 }
 
-/* 1 where the normals of two planes differ by more than CHANGED_NORMAL, as those of a sliver whose
- * points are taken in another order: the distance of a plane through the origin is 0 by either. */
+/* 1 where the normals of two planes differ by more than MIN_NORMAL_CHANGE, as those of a sliver
+ * whose points are taken in another order: the distance of a plane through the origin is 0 by
+ * either. */
 static int is_normal_changed(const struct face *one, const struct face *other)
 {
     double change[3];
     tact_v3_sub(change, one->n, other->n);
-    return tact_v3_dot(change, change) > CHANGED_NORMAL * CHANGED_NORMAL;
+    return tact_v3_dot(change, change) > MIN_NORMAL_CHANGE * MIN_NORMAL_CHANGE;
 }
 
-/* Sets the result. nearest: the face nearest to the origin; last: the support point along its
+/* Sets the result. nearest_face: nearest to the origin; support_point: the support point along its
  * normal. The nearest points are on another face where that lies in the same plane and contains
  * them; one that is not in the plane of the difference there is a part of its inside. */
-static void set_epa_result(const struct polytope *p, const struct face *nearest,
-                           const struct tact_minkowski_point *last, int curved,
+static void set_epa_result(const struct polytope *p, const struct face *nearest_face,
+                           const struct tact_minkowski_point *support_point, int curved,
                            double min_height_beyond_face, struct tact_nearest_points *out)
 {
-    struct face face = *nearest;
-    struct tact_minkowski_point next = *last;
+    struct face face = *nearest_face;
+    struct tact_minkowski_point next = *support_point;
     double weight[3];
-    int has_moved = find_face_containing_projection(p, min_height_beyond_face, &face, weight);
-    if (has_moved && !curved) {
+    int is_another_face = find_face_containing_projection(p, min_height_beyond_face, &face, weight);
+    if (is_another_face && !curved) {
         support_beyond_face(p, &face, &next);
         if (height_above_face(&face, next.w) > min_height_beyond_face) {
-            face = *nearest;
-            next = *last;
-            has_moved = 0;
+            face = *nearest_face;
+            next = *support_point;
+            is_another_face = 0;
             projection_weights(p, &face, weight);
         }
     }
-    const struct face before = face;
+    const struct face face_before_rotation = face;
     if (rotate_face_points(p, &face, curved ? INFINITY : min_height_beyond_face, weight) &&
         curved) {
-        has_moved = 1; /* the result's face is a sliver, without a normal */
+        is_another_face = 1; /* the result's face is a sliver, without a normal */
     }
-    if (!curved && is_normal_changed(&face, &before)) {
+    if (!curved && is_normal_changed(&face, &face_before_rotation)) {
         support_beyond_face(p, &face, &next);
         if (height_above_face(&face, next.w) > min_height_beyond_face) {
-            tact_v3_copy(face.n, before.n);
-            face.d = before.d;
+            tact_v3_copy(face.n, face_before_rotation.n);
+            face.d = face_before_rotation.d;
             projection_weights(p, &face, weight);
         }
-        has_moved = 1;
+        is_another_face = 1;
     }
-    if (has_moved) {
+    if (is_another_face) {
         tact_minkowski_support(p->pair, face.n, &next);
     }
     set_nearest_points(p, &face, weight, out);
@@ -501,13 +503,13 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
 {
     struct polytope p;
     int curved = !pair->a->vertex || !pair->b->vertex;
-    double flat[3], min_height_beyond_face = (curved ? MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE
-                                                     : MIN_SUPPORT_HEIGHT_OVER_FACE) *
-                                             pair->size;
+    double plane_normal[3], min_height_beyond_face = (curved ? MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE
+                                                             : MIN_SUPPORT_HEIGHT_OVER_FACE) *
+                                                     pair->size;
     p.pair = pair;
     copy_distinct_simplex_points(&p, simplex);
-    if (!complete_tetrahedron(&p, flat)) {
-        set_result_of_flat_minkowski_difference(&p, simplex, flat, out);
+    if (!complete_tetrahedron(&p, plane_normal)) {
+        set_result_of_flat_minkowski_difference(&p, simplex, plane_normal, out);
         return TACT_EPA_FLAT;
     }
     make_first_tetrahedron(&p);

@@ -26,9 +26,9 @@ struct face_builder {
     const uint32_t *corner; /* three a triangle */
     int triangles;
     struct half *half; /* half edges sorted by their start vertex, then by their end vertex */
-    int *across;       /* neighbouring triangle across each edge, three for each triangle */
-    double (*area)[3]; /* twice the area vector of each triangle [m^2] */
-    int *face;         /* index of the face that each triangle belongs to; -1: none yet */
+    int *neighbour_over_edge; /* neighbouring triangle over each edge, three for each triangle */
+    double (*area)[3];        /* twice the area vector of each triangle [m^2] */
+    int *face;                /* index of the face that each triangle belongs to; -1: none yet */
     int *stack;
     double coplanar_distance; /* distance from a common plane within which triangles form one face
                                  [m] */
@@ -121,7 +121,7 @@ static int find_neighbours_across_edges(struct face_builder *b)
         if (at < 0) {
             return -EINVAL;
         }
-        b->across[i] = b->half[at].triangle;
+        b->neighbour_over_edge[i] = b->half[at].triangle;
     }
     return 0;
 }
@@ -155,10 +155,11 @@ static void collect_face_triangles(struct face_builder *b, int t)
         int at = b->stack[--depth];
         tact_v3_add(sum, sum, b->area[at]);
         for (int k = 0; k < 3; k++) {
-            int beyond = b->across[3 * at + k];
-            if (b->face[beyond] < 0 && is_triangle_in_face_plane(b, beyond, n, offset)) {
-                b->face[beyond] = core->faces;
-                b->stack[depth++] = beyond;
+            int neighbour_triangle = b->neighbour_over_edge[3 * at + k];
+            if (b->face[neighbour_triangle] < 0 &&
+                is_triangle_in_face_plane(b, neighbour_triangle, n, offset)) {
+                b->face[neighbour_triangle] = core->faces;
+                b->stack[depth++] = neighbour_triangle;
             }
         }
     }
@@ -195,7 +196,7 @@ static int collect_all_faces(struct face_builder *b)
             collect_face_triangles(b, t);
         }
         for (int k = 0; k < 3 && b->face[t] < 0; k++) {
-            b->face[t] = b->face[b->across[3 * t + k]];
+            b->face[t] = b->face[b->neighbour_over_edge[3 * t + k]];
         }
     }
     free(triangles_by_area);
@@ -349,14 +350,14 @@ int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
                              .corner = mesh->triangles,
                              .triangles = (int)mesh->triangle_count,
                              .half = calloc(3 * n, sizeof *b.half),
-                             .across = calloc(3 * n, sizeof *b.across),
+                             .neighbour_over_edge = calloc(3 * n, sizeof *b.neighbour_over_edge),
                              .area = calloc(n, sizeof *b.area),
                              .face = calloc(n, sizeof *b.face),
                              .stack = calloc(n, sizeof *b.stack),
                              .coplanar_distance = COPLANAR_DISTANCE_RATIO * tact_mesh_size(mesh)};
     int rc = -ENOMEM;
     core->normal = calloc(n, sizeof *core->normal);
-    if (b.half && b.across && b.area && b.face && b.stack && core->normal) {
+    if (b.half && b.neighbour_over_edge && b.area && b.face && b.stack && core->normal) {
         compute_triangle_areas(&b);
         rc = find_neighbours_across_edges(&b);
         rc = rc ? rc : collect_all_faces(&b);
@@ -364,7 +365,7 @@ int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
         rc = rc ? rc : list_faces_at_vertices(&b);
     }
     free(b.half);
-    free(b.across);
+    free(b.neighbour_over_edge);
     free(b.area);
     free(b.face);
     free(b.stack);

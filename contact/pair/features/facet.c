@@ -12,14 +12,14 @@
 /* Sine of the angle by which an edge may be below a facet due to rounding. */
 #define BELOW_FACET_SINE 1e-12
 /* Difference of the distances of two facets that is due to rounding, relative to the size. */
-#define EQUAL_DISTANCE 1e-15
+#define EQUAL_FACET_DISTANCE_RATIO 1e-15
 
 enum { MOST_EDGES = 32, MOST_FACETS = 16 };
 
 /* Edges of A - B that start at one of its points: unit vectors, and the points where they end. */
 struct edge_fan {
     int count;
-    double along[MOST_EDGES][3];
+    double edge_direction[MOST_EDGES][3];
     int64_t a[MOST_EDGES], b[MOST_EDGES];
 };
 
@@ -29,7 +29,7 @@ static void add_minkowski_edge(struct edge_fan *fan, const struct tact_core_pair
     const struct tact_minkowski_point to = {.a = a, .b = b};
     double edge[3];
     tact_minkowski_edge(pair, from, &to, edge);
-    if (fan->count < MOST_EDGES && tact_v3_normalize(fan->along[fan->count], edge) > 0.0) {
+    if (fan->count < MOST_EDGES && tact_v3_normalize(fan->edge_direction[fan->count], edge) > 0.0) {
         fan->a[fan->count] = a;
         fan->b[fan->count++] = b;
     }
@@ -38,13 +38,13 @@ static void add_minkowski_edge(struct edge_fan *fan, const struct tact_core_pair
 /* Number of the neighbours of a vertex; *first: the first of them in the core's list. */
 static int neighbours_of_vertex(const struct tact_core *core, int64_t vertex, const int **first)
 {
-    static const int other[2] = {1, 0};
+    static const int other_end[2] = {1, 0};
     if (core->first_neighbour_of_vertex) {
         const int *at = core->first_neighbour_of_vertex + vertex;
         *first = core->next + at[0];
         return at[1] - at[0];
     }
-    *first = other + vertex; /* the axis of a capsule; a ball's centre has none */
+    *first = other_end + vertex; /* the axis of a capsule; a ball's centre has none */
     return core->vertices == 2;
 }
 
@@ -68,14 +68,14 @@ static void collect_edges(const struct tact_core_pair *pair,
 static int find_facet_normal(const struct edge_fan *fan, int i, int k, double n[3])
 {
     double least = 0.0, most = 0.0;
-    tact_v3_cross(n, fan->along[i], fan->along[k]);
+    tact_v3_cross(n, fan->edge_direction[i], fan->edge_direction[k]);
     if (!(tact_v3_norm(n) > PARALLEL_EDGES_SINE)) {
         return 0;
     }
     tact_v3_normalize(n, n);
     for (int j = 0; j < fan->count && (least >= -BELOW_FACET_SINE || most <= BELOW_FACET_SINE);
          j++) {
-        const double height = tact_v3_dot(n, fan->along[j]);
+        const double height = tact_v3_dot(n, fan->edge_direction[j]);
         least = tact_min(least, height);
         most = tact_max(most, height);
     }
@@ -107,7 +107,7 @@ static int find_farthest_facet_at(const struct tact_core_pair *pair,
                 continue;
             }
             const double distance = tact_v3_dot(n, point->w);
-            if (distance > farthest->distance + EQUAL_DISTANCE * pair->size) {
+            if (distance > farthest->distance + EQUAL_FACET_DISTANCE_RATIO * pair->size) {
                 tact_v3_copy(farthest->n, n);
                 farthest->distance = distance;
                 farthest->point[0] = *point;
@@ -140,7 +140,7 @@ static int raise_to_adjacent_facet(struct tact_core_pair *pair, struct tact_near
 {
     struct facet facet = {.distance = out->bound};
     struct tact_minkowski_point low;
-    double back[3];
+    double opposite_direction[3];
     int is_farther = 0;
     for (int i = 0; i < out->from.count; i++) {
         is_farther |= find_farthest_facet_at(pair, &out->from.point[i], &facet);
@@ -148,10 +148,10 @@ static int raise_to_adjacent_facet(struct tact_core_pair *pair, struct tact_near
     if (!is_farther) {
         return 0;
     }
-    tact_v3_scale(back, facet.n, -1.0);
-    tact_minkowski_support(pair, back, &low);
+    tact_v3_scale(opposite_direction, facet.n, -1.0);
+    tact_minkowski_support(pair, opposite_direction, &low);
     const double bound = tact_v3_dot(facet.n, low.w);
-    if (bound <= out->bound + EQUAL_DISTANCE * pair->size) {
+    if (bound <= out->bound + EQUAL_FACET_DISTANCE_RATIO * pair->size) {
         return 0;
     }
     out->distance = out->bound = bound;
@@ -163,11 +163,11 @@ static int raise_to_adjacent_facet(struct tact_core_pair *pair, struct tact_near
 
 void tact_raise_facet(struct tact_core_pair *pair, struct tact_nearest_points *out)
 {
-    int raised = 0;
-    while (raised < MOST_FACETS && raise_to_adjacent_facet(pair, out)) {
-        raised++;
+    int raise_count = 0;
+    while (raise_count < MOST_FACETS && raise_to_adjacent_facet(pair, out)) {
+        raise_count++;
     }
-    if (raised) {
+    if (raise_count) {
         set_points_along_normal(pair, out);
     }
 }

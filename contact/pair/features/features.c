@@ -209,7 +209,7 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
     return 0;
 }
 
-#define PATCH_MEMBER_END(member)                                                                   \
+#define OFFSET_AFTER_PATCH_MEMBER(member)                                                          \
     (offsetof(struct tact_patch, member) + sizeof((struct tact_patch *)NULL)->member)
 
 /* Clears the bytes of a patch from one member's offset to another's. */
@@ -223,14 +223,15 @@ static void clear_patch_member_bytes(struct tact_patch *patch, size_t from, size
 static void clear_patch(struct tact_patch *patch)
 {
     clear_patch_member_bytes(patch, 0, offsetof(struct tact_patch, wrench));
-    clear_patch_member_bytes(patch, PATCH_MEMBER_END(stiffness),
+    clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(stiffness),
                              offsetof(struct tact_patch, corner));
-    clear_patch_member_bytes(patch, PATCH_MEMBER_END(corner), offsetof(struct tact_patch, points));
-    clear_patch_member_bytes(patch, PATCH_MEMBER_END(points), sizeof *patch);
+    clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(corner),
+                             offsetof(struct tact_patch, points));
+    clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(points), sizeof *patch);
     patch->points.count = 0;
 }
 
-_Static_assert(PATCH_MEMBER_END(wrench) == offsetof(struct tact_patch, stiffness),
+_Static_assert(OFFSET_AFTER_PATCH_MEMBER(wrench) == offsetof(struct tact_patch, stiffness),
                "the members of a patch that clear_patch() skips must be adjacent");
 
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,

@@ -22,7 +22,8 @@
 
 enum { MOST_STEPS = 200, MOST_STALLS = 8 };
 
-static const double whole[3] = {1.0}; /* weight of the point in a simplex of one point */
+static const double weight_of_single_point[3] = {
+    1.0}; /* weight of the point in a simplex of one point */
 
 /* A simplex with the barycentric weights of its points in the simplex's point nearest to the
  * origin. */
@@ -59,7 +60,7 @@ static void keep_nearest_on_edge(struct nearest_on_simplex *best, const struct t
     double along = -tact_v3_dot(d, s->point[i].w), square = tact_v3_dot(d, d);
     if (!(along > 0.0) || along >= square) {
         const int index[3] = {along > 0.0 ? k : i};
-        set_nearest_point(best, s, 1, index, whole);
+        set_nearest_point(best, s, 1, index, weight_of_single_point);
     } else {
         const int index[3] = {i, k};
         const double weight[3] = {1.0 - along / square, along / square};
@@ -100,7 +101,8 @@ static void keep_nearest_on_triangle(struct nearest_on_simplex *best, const stru
 
 /* 1 where the origin is outside of face i j k of a tetrahedron, opposite to the fourth point;
  * always for a flat tetrahedron, whose orientation is rounding. */
-static int is_origin_beyond_face(const struct tact_simplex *s, const int *i, double flat)
+static int is_origin_beyond_face(const struct tact_simplex *s, const int *i,
+                                 double flat_tetrahedron_height)
 {
     const double *a = s->point[i[0]].w;
     double ab[3], ac[3], ad[3], n[3];
@@ -109,12 +111,14 @@ static int is_origin_beyond_face(const struct tact_simplex *s, const int *i, dou
     tact_v3_sub(ad, s->point[i[3]].w, a);
     tact_v3_cross(n, ab, ac);
     double height = tact_v3_dot(n, ad), origin = -tact_v3_dot(n, a);
-    return height * height <= flat * flat * tact_v3_dot(n, n) || height * origin <= 0.0;
+    return height * height <=
+               flat_tetrahedron_height * flat_tetrahedron_height * tact_v3_dot(n, n) ||
+           height * origin <= 0.0;
 }
 
 /* Finds the point of a simplex nearest to the origin. Returns 1 where its four points contain the
  * origin. */
-static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
+static int find_nearest_simplex_point(const struct tact_simplex *s, double flat_tetrahedron_height,
                                       struct nearest_on_simplex *best)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
@@ -125,13 +129,13 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
     tact_v3_set(best->v, 0.0, 0.0, 0.0);
     tact_v3_set(best->n, 0.0, 0.0, 0.0);
     if (s->count == 1) {
-        set_nearest_point(best, s, 1, first, whole);
+        set_nearest_point(best, s, 1, first, weight_of_single_point);
     } else if (s->count == 2) {
         keep_nearest_on_edge(best, s, 0, 1);
     }
     for (int f = 0; f < faces_of_simplex; f++) {
         const int *i = faces[f];
-        if (s->count == 3 || is_origin_beyond_face(s, i, flat)) {
+        if (s->count == 3 || is_origin_beyond_face(s, i, flat_tetrahedron_height)) {
             keep_nearest_on_triangle(best, s, i[0], i[1], i[2]);
             inside = 0;
         }
@@ -155,15 +159,15 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 
 static void drop_unused_vertices(struct tact_simplex *s, const struct nearest_on_simplex *best)
 {
-    struct tact_minkowski_point kept[3];
+    struct tact_minkowski_point kept_points[3];
     if (best->count == s->count) {
         return;
     }
     for (int i = 0; i < best->count; i++) {
-        kept[i] = s->point[best->index[i]];
+        kept_points[i] = s->point[best->index[i]];
     }
     for (int i = 0; i < best->count; i++) {
-        s->point[i] = kept[i];
+        s->point[i] = kept_points[i];
     }
     s->count = best->count;
 }
@@ -234,11 +238,11 @@ static int find_nearest_simplex(struct tact_core_pair *pair, double near, int mo
                                 struct tact_simplex *simplex, struct nearest_on_simplex *best,
                                 double d[3], struct tact_minkowski_point *low)
 {
-    double last = INFINITY;
+    double previous_squared_distance = INFINITY;
     int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0, stalls = 0;
     double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
     for (int step = 0; step < MOST_STEPS; step++) {
-        double back[3];
+        double opposite_direction[3];
         if (find_nearest_simplex_point(simplex, near, best)) {
             return 0;
         }
@@ -247,30 +251,32 @@ static int find_nearest_simplex(struct tact_core_pair *pair, double near, int mo
             return 0;
         }
         choose_search_direction(best, d);
-        tact_v3_scale(back, d, -1.0);
-        int is_repeated = tact_minkowski_support_repeats(pair, simplex, back, low);
-        stalls += !(best->square < last);
-        int ends = sorted || is_repeated || stalls > most_stalls ||
-                   tact_v3_dot(d, low->w) >= min_support_ratio * tact_v3_dot(d, best->v);
-        if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
+        tact_v3_scale(opposite_direction, d, -1.0);
+        int is_repeated = tact_minkowski_support_repeats(pair, simplex, opposite_direction, low);
+        stalls += !(best->square < previous_squared_distance);
+        int is_search_finished =
+            sorted || is_repeated || stalls > most_stalls ||
+            tact_v3_dot(d, low->w) >= min_support_ratio * tact_v3_dot(d, best->v);
+        if (is_search_finished && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
             break;
         }
         /* one more iteration, from the sorted simplex with which the search of the next tick begins
          */
-        if (ends) {
+        if (is_search_finished) {
             sorted = 1;
             pair->start_vertex_a = simplex->point[0].a;
             pair->start_vertex_b = simplex->point[0].b;
             continue;
         }
-        last = best->square;
+        previous_squared_distance = best->square;
         simplex->point[simplex->count++] = *low;
     }
     return 1;
 }
 
 /* Finds the simplex of up to three points of a set that is nearest to the origin. */
-static void find_nearest_simplex_of_set(const struct tact_working_set *set, double flat,
+static void find_nearest_simplex_of_set(const struct tact_working_set *set,
+                                        double flat_tetrahedron_height,
                                         struct tact_simplex *nearest)
 {
     double square = INFINITY;
@@ -284,7 +290,7 @@ static void find_nearest_simplex_of_set(const struct tact_working_set *set, doub
                 s.point[0] = set->point[i];
                 s.point[1] = set->point[j > i ? j : k];
                 s.point[2] = set->point[k];
-                find_nearest_simplex_point(&s, flat, &best);
+                find_nearest_simplex_point(&s, flat_tetrahedron_height, &best);
                 if (best.square < square) {
                     drop_unused_vertices(&s, &best);
                     *nearest = s;
@@ -298,14 +304,14 @@ static void find_nearest_simplex_of_set(const struct tact_working_set *set, doub
 /* Sorts the points of a simplex and drops those that do not span its point nearest to the origin,
  * until all that are left do: of a nearest point on an edge, rounding decides by their order
  * whether a third point has a part in it. */
-static void sort_nearest_simplex(struct tact_simplex *s, double flat,
+static void sort_nearest_simplex(struct tact_simplex *s, double flat_tetrahedron_height,
                                  struct nearest_on_simplex *best)
 {
     int count;
     do {
         count = s->count;
         sort_simplex_points(s);
-        find_nearest_simplex_point(s, flat, best);
+        find_nearest_simplex_point(s, flat_tetrahedron_height, best);
         drop_unused_vertices(s, best);
     } while (s->count < count);
 }
@@ -314,16 +320,16 @@ int tact_nearest_points_of_moved(const struct tact_core_pair *pair, const double
                                  double distance, struct tact_simplex *s, double on_a[3],
                                  double v[3])
 {
-    struct tact_core_pair moved = *pair;
+    struct tact_core_pair displaced_pair = *pair;
     struct tact_minkowski_point low;
     struct nearest_on_simplex best = {.count = 0};
     double d[3];
-    tact_v3_axpy(moved.shift, distance - RESOLVED_DISTANCE_RATIO * pair->size, n);
+    tact_v3_axpy(displaced_pair.shift, distance - RESOLVED_DISTANCE_RATIO * pair->size, n);
     for (int i = 0; i < s->count; i++) {
-        tact_minkowski_from_vertices(&moved, s->point[i].a, s->point[i].b, &s->point[i]);
+        tact_minkowski_from_vertices(&displaced_pair, s->point[i].a, s->point[i].b, &s->point[i]);
     }
-    if (!find_nearest_simplex(&moved, ZERO_DISTANCE_RATIO * pair->size, MOST_STALLS, s, &best, d,
-                              &low)) {
+    if (!find_nearest_simplex(&displaced_pair, ZERO_DISTANCE_RATIO * pair->size, MOST_STALLS, s,
+                              &best, d, &low)) {
         return 0;
     }
     tact_v3_set(on_a, 0.0, 0.0, 0.0);
@@ -362,15 +368,15 @@ static void search_in_set(struct tact_core_pair *pair, double near,
     struct tact_simplex s;
     struct tact_minkowski_point low;
     struct nearest_on_simplex best;
-    double d[3], back[3];
+    double d[3], opposite_direction[3];
     find_nearest_simplex_of_set(set, near, &s);
     sort_nearest_simplex(&s, near, &best);
     if (!(best.square < out->distance * out->distance)) {
         return;
     }
     choose_search_direction(&best, d);
-    tact_v3_scale(back, d, -1.0);
-    tact_minkowski_support(pair, back, &low);
+    tact_v3_scale(opposite_direction, d, -1.0);
+    tact_minkowski_support(pair, opposite_direction, &low);
     set_gjk_result(pair, &s, &best, d, &low, &next);
     if (next.bound < out->bound) {
         next.bound = out->bound;

@@ -20,7 +20,7 @@
  * distance of the ball from the plane through the solid's nearest point, away from the other solid
  * [m]. */
 static double place_inscribed_ball(const struct tact_core *core, const struct tact_pose *pose,
-                                   int below, const struct tact_separation *sep,
+                                   int is_below_plane, const struct tact_separation *sep,
                                    const struct tact_manifold *m, double x[2])
 {
     double at[3];
@@ -30,8 +30,8 @@ static double place_inscribed_ball(const struct tact_core *core, const struct ta
     tact_v3_sub(at, at, m->middle);
     x[0] = tact_v3_dot(at, m->t1);
     x[1] = tact_v3_dot(at, m->t2);
-    double height = tact_v3_dot(at, sep->normal) * (below ? -1.0 : 1.0);
-    return height - core->inner - 0.5 * sep->distance;
+    double height = tact_v3_dot(at, sep->normal) * (is_below_plane ? -1.0 : 1.0);
+    return height - core->inscribed_radius - 0.5 * sep->distance;
 }
 
 static double plane_height_at(const double *height, const double *x)
@@ -41,20 +41,22 @@ static double plane_height_at(const double *height, const double *x)
 
 /* Sets both surface heights of a manifold such that the gap is the given plane and the middle
  * between them has the given height. */
-static void set_corner_heights_from_gap(struct tact_manifold *m, const double gap[3], double middle)
+static void set_corner_heights_from_gap(struct tact_manifold *m, const double gap[3],
+                                        double middle_height)
 {
     for (int i = 0; i < 3; i++) {
-        m->surface_height_plane_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle);
-        m->surface_height_plane_b[i] = -0.5 * gap[i] + (i ? 0.0 : middle);
+        m->surface_height_plane_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle_height);
+        m->surface_height_plane_b[i] = -0.5 * gap[i] + (i ? 0.0 : middle_height);
     }
 }
 
-/* Gap at a corner of the manifold; *middle: height of the middle between the solids there. */
-static double gap_at_corner(const struct tact_manifold *m, const double *corner, double *middle)
+/* Gap at a corner of the manifold; *middle_height: that of the middle between the solids there. */
+static double gap_at_corner(const struct tact_manifold *m, const double *corner,
+                            double *middle_height)
 {
     double of_a = plane_height_at(m->surface_height_plane_a, corner),
            of_b = plane_height_at(m->surface_height_plane_b, corner);
-    *middle = 0.5 * (of_a + of_b);
+    *middle_height = 0.5 * (of_a + of_b);
     return of_a - of_b;
 }
 
@@ -112,17 +114,18 @@ void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_p
                                   double displacement, const struct tact_separation *sep,
                                   struct tact_manifold *m)
 {
-    int below = is_b_smaller(a, b);
-    const struct tact_core *core = below ? b : a, *other = below ? a : b;
+    int is_below_plane = is_b_smaller(a, b);
+    const struct tact_core *core = is_below_plane ? b : a, *other = is_below_plane ? a : b;
     double x[2], of_other[2], least = SAME_CORNER_DISTANCE_RATIO * (core->size + core->radius);
     if (!(displacement > core->thickness)) {
         return;
     }
     double gap_at_inner_ball =
-        sep->distance + place_inscribed_ball(core, below ? pose_b : pose_a, below, sep, m, x);
+        sep->distance +
+        place_inscribed_ball(core, is_below_plane ? pose_b : pose_a, is_below_plane, sep, m, x);
     if (other->vertices && other->size < MIN_SIZE_RATIO_FOR_PLANE * core->size) {
-        gap_at_inner_ball +=
-            place_inscribed_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
+        gap_at_inner_ball += place_inscribed_ball(other, is_below_plane ? pose_a : pose_b,
+                                                  !is_below_plane, sep, m, of_other);
     }
     if (m->corners == 1) {
         make_segment_to_inner_ball(m, x, gap_at_inner_ball, least);

@@ -4,35 +4,35 @@
 
 static double compressed_polygon_area(const struct tact_patch *patch)
 {
-    double twice = 0.0;
+    double twice_area = 0.0;
     for (int i = 0; i < patch->corners; i++) {
         const double *p = patch->corner[i], *q = patch->corner[(i + 1) % patch->corners];
         const double *o = patch->corner[0];
-        twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+        twice_area += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
     }
-    return 0.5 * twice;
+    return 0.5 * twice_area;
 }
 
 double tact_compliant_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
 {
-    double kept[TACT_PATCH_CORNERS + 1][2], whole = compressed_polygon_area(patch);
+    double clipped_corners[TACT_PATCH_CORNERS + 1][2], whole_area = compressed_polygon_area(patch);
     int n = 0;
     for (int i = 0; i < patch->corners; i++) {
         const double *a = patch->corner[i], *b = patch->corner[(i + 1) % patch->corners];
         double of_a = gap[0] + gap[1] * a[0] + gap[2] * a[1];
         double of_b = gap[0] + gap[1] * b[0] + gap[2] * b[1];
         if (of_a < 0.0) {
-            memcpy(kept[n++], a, sizeof kept[0]);
+            memcpy(clipped_corners[n++], a, sizeof clipped_corners[0]);
         }
         if ((of_a < 0.0) != (of_b < 0.0)) {
             double t = of_a / (of_a - of_b);
-            kept[n][0] = a[0] + t * (b[0] - a[0]);
-            kept[n++][1] = a[1] + t * (b[1] - a[1]);
+            clipped_corners[n][0] = a[0] + t * (b[0] - a[0]);
+            clipped_corners[n++][1] = a[1] + t * (b[1] - a[1]);
         }
     }
     patch->corners = n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS;
-    memcpy(patch->corner, kept, (size_t)patch->corners * sizeof *kept);
-    return n > 2 && whole > 0.0 ? compressed_polygon_area(patch) / whole : 0.0;
+    memcpy(patch->corner, clipped_corners, (size_t)patch->corners * sizeof *clipped_corners);
+    return n > 2 && whole_area > 0.0 ? compressed_polygon_area(patch) / whole_area : 0.0;
 }
 
 void tact_compliant_layer_set_wrench(struct tact_patch *patch, double stiffness)

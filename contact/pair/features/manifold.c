@@ -40,7 +40,7 @@ struct side {
     double out[3];      /* unit vector towards the other shape, world axes */
     int64_t vertex;     /* a vertex on the shape's nearest feature; -1: unknown */
     double outward_normal_in_core_frame[3]; /* outward normal in the shape's own frame */
-    int below; /* 1: this shape is B, whose face is below the contact plane */
+    int is_below_plane; /* 1: this shape is B, whose face is below the contact plane */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
@@ -105,7 +105,7 @@ static void list_face_corners(const struct tact_manifold *m, const struct side *
     for (int i = 0; i < count; i++) {
         double r[3];
         shape_point_to_world(s, corner[i], r);
-        project_to_contact_plane(m, r, o->corner[s->below ? i : count - 1 - i]);
+        project_to_contact_plane(m, r, o->corner[s->is_below_plane ? i : count - 1 - i]);
     }
 }
 
@@ -263,7 +263,7 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
 static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q,
                                 double tolerance)
 {
-    double kept[TACT_MANIFOLD_CORNERS][2],
+    double clipped_corners[TACT_MANIFOLD_CORNERS][2],
         outside = -tolerance * tact_hypot(q[0] - p[0], q[1] - p[1]);
     int n = 0;
     for (int i = 0; i < count; i++) {
@@ -271,17 +271,17 @@ static int clip_polygon_by_line(double (*corner)[2], int count, const double *p,
         double of_a = (q[0] - p[0]) * (a[1] - p[1]) - (q[1] - p[1]) * (a[0] - p[0]);
         double of_b = (q[0] - p[0]) * (b[1] - p[1]) - (q[1] - p[1]) * (b[0] - p[0]);
         if (of_a >= outside && n < TACT_MANIFOLD_CORNERS) {
-            memcpy(kept[n++], a, sizeof kept[0]);
+            memcpy(clipped_corners[n++], a, sizeof clipped_corners[0]);
         }
         if ((of_a > 0.0 && of_b < outside) || (of_a < outside && of_b > 0.0)) {
             double t = of_a / (of_a - of_b);
             for (int k = 0; k < 2 && n < TACT_MANIFOLD_CORNERS; k++) {
-                kept[n][k] = a[k] + t * (b[k] - a[k]);
+                clipped_corners[n][k] = a[k] + t * (b[k] - a[k]);
             }
             n += n < TACT_MANIFOLD_CORNERS;
         }
     }
-    memcpy(corner, kept, (size_t)n * sizeof *kept);
+    memcpy(corner, clipped_corners, (size_t)n * sizeof *clipped_corners);
     return n;
 }
 
@@ -308,24 +308,24 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
     return 1;
 }
 
-/* Clips the outline `of` by the face `within`, which is on the side s; other: the side of `of`. */
-static void clip_outline_by_face(struct outline *of, const struct side *other,
-                                 struct outline *within, const struct side *s, double size,
+/* Clips an outline of shape `other` by a face of shape s. */
+static void clip_outline_by_face(struct outline *clipped_outline, const struct side *other,
+                                 struct outline *clipping_face, const struct side *s, double size,
                                  struct tact_manifold *m)
 {
-    if (of->kind == TACT_FEATURE_VERTEX && within->face >= 0) {
-        m->corners = is_vertex_on_face(of, s, within->face);
-        memcpy(m->corner, of->corner, sizeof *of->corner);
+    if (clipped_outline->kind == TACT_FEATURE_VERTEX && clipping_face->face >= 0) {
+        m->corners = is_vertex_on_face(clipped_outline, s, clipping_face->face);
+        memcpy(m->corner, clipped_outline->corner, sizeof *clipped_outline->corner);
         return;
     }
-    complete_face_outline(m, other, of);
-    complete_face_outline(m, s, within);
-    int n = of->count;
-    memcpy(m->corner, of->corner, (size_t)n * sizeof *of->corner);
-    for (int i = 0; i < within->count && n > 0; i++) {
-        int next = i + 1 < within->count ? i + 1 : 0;
-        n = clip_polygon_by_line(m->corner, n, within->corner[i], within->corner[next],
-                                 OUTLINE_CLIP_TOLERANCE * size);
+    complete_face_outline(m, other, clipped_outline);
+    complete_face_outline(m, s, clipping_face);
+    int n = clipped_outline->count;
+    memcpy(m->corner, clipped_outline->corner, (size_t)n * sizeof *clipped_outline->corner);
+    for (int i = 0; i < clipping_face->count && n > 0; i++) {
+        int next = i + 1 < clipping_face->count ? i + 1 : 0;
+        n = clip_polygon_by_line(m->corner, n, clipping_face->corner[i],
+                                 clipping_face->corner[next], OUTLINE_CLIP_TOLERANCE * size);
     }
     m->corners = n;
 }
@@ -388,25 +388,25 @@ static void merge_equal_corners(struct tact_manifold *m, double least)
     }
     m->corners = n;
     if (n > 2 && !(twice > most * least)) {
-        double ends[2][2];
-        memcpy(ends[0], m->corner[far[0]], sizeof ends[0]);
-        memcpy(ends[1], m->corner[far[1]], sizeof ends[1]);
-        memcpy(m->corner, ends, sizeof ends);
+        double end_corners[2][2];
+        memcpy(end_corners[0], m->corner[far[0]], sizeof end_corners[0]);
+        memcpy(end_corners[1], m->corner[far[1]], sizeof end_corners[1]);
+        memcpy(m->corner, end_corners, sizeof end_corners);
         m->corners = 2;
     }
 }
 
 static void init_manifold_side(struct side *s, const struct tact_core *core,
                                const struct tact_pose *pose, const struct tact_separation *sep,
-                               const double middle[3], int below)
+                               const double middle[3], int is_below_plane)
 {
     s->core = core;
-    s->below = below;
-    s->vertex = sep->vertex[below];
-    s->turn = sep->turn[below];
+    s->is_below_plane = is_below_plane;
+    s->vertex = sep->vertex[is_below_plane];
+    s->turn = sep->turn[is_below_plane];
     tact_v3_sub(s->shift, pose->position, sep->origin);
     tact_v3_sub(s->shift, s->shift, middle);
-    tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
+    tact_v3_scale(s->out, sep->normal, is_below_plane ? 1.0 : -1.0);
     if (core->kind == TACT_SHAPE_HALFSPACE) { /* its rotation matrix is not set */
         tact_v3_set(s->outward_normal_in_core_frame, 0.0, 0.0, 1.0);
     } else {

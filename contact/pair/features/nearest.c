@@ -5,11 +5,11 @@
 #include <string.h>
 
 /* Distance of polytopes that touch, relative to the size. */
-#define TOUCH_RATIO 1e-8
+#define TOUCHING_DISTANCE_RATIO 1e-8
 /* Thickness or length of an edge below which rounding may hide a facet, relative to the size. */
-#define THIN_RATIO 0.03
+#define THIN_PAIR_WIDTH_RATIO 0.03
 /* Depth that is due to rounding, relative to the size. */
-#define NO_DEPTH_RATIO 1e-14
+#define ZERO_DEPTH_RATIO 1e-14
 
 /* The state stored between searches is the number of points, negative where the cores overlapped,
  * then the vertices a and b of each. */
@@ -79,9 +79,9 @@ static int search_nearest_points_of_cores(struct tact_core_pair *pair, const dou
 {
     struct tact_simplex simplex;
     load_simplex_from_state(pair, state, &simplex);
-    const int is_from_last = simplex.count > 0;
+    const int starts_from_last_simplex = simplex.count > 0;
     const int overlap = search_from_simplex(pair, &simplex, state[0] < 0.0, found, is_exact);
-    if (*is_exact || !is_from_last) {
+    if (*is_exact || !starts_from_last_simplex) {
         return overlap;
     }
     simplex.count = 0;
@@ -95,7 +95,7 @@ static int is_thin_pair(const struct tact_core_pair *pair)
     const struct tact_core *a = pair->a, *b = pair->b;
     const double least =
         fmin(fmin(a->thickness, a->shortest_edge), fmin(b->thickness, b->shortest_edge));
-    return least < THIN_RATIO * pair->size;
+    return least < THIN_PAIR_WIDTH_RATIO * pair->size;
 }
 
 /* Searches the facets of polytopes around the result of the search for the depth, where they touch
@@ -104,17 +104,18 @@ static int is_thin_pair(const struct tact_core_pair *pair)
 static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_nearest_points *found,
                                      int *is_exact)
 {
-    const int is_touch = fabs(found->bound) < TOUCH_RATIO * pair->size && is_thin_pair(pair);
-    if (!pair->a->vertex || !pair->b->vertex || (*is_exact && !is_touch)) {
+    const int is_thin_pair_touching =
+        fabs(found->bound) < TOUCHING_DISTANCE_RATIO * pair->size && is_thin_pair(pair);
+    if (!pair->a->vertex || !pair->b->vertex || (*is_exact && !is_thin_pair_touching)) {
         return;
     }
     tact_raise_facet(pair, found);
     if (!*is_exact) {
-        struct tact_nearest_points again;
-        const int rc = tact_epa(pair, &found->from, &again);
-        *is_exact = rc == 1 || found->bound > -NO_DEPTH_RATIO * pair->size;
-        if (rc == 1 && again.bound > found->bound) {
-            *found = again;
+        struct tact_nearest_points epa_result;
+        const int rc = tact_epa(pair, &found->from, &epa_result);
+        *is_exact = rc == 1 || found->bound > -ZERO_DEPTH_RATIO * pair->size;
+        if (rc == 1 && epa_result.bound > found->bound) {
+            *found = epa_result;
         }
     }
 }
@@ -124,9 +125,9 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
 {
     const double *turn = pair->rotation_a;
     struct tact_nearest_points found;
-    int overlap = search_nearest_points_of_cores(pair, state, &found, &out->exact);
+    int overlap = search_nearest_points_of_cores(pair, state, &found, &out->is_exact);
     if (overlap) {
-        search_facets_of_overlap(pair, &found, &out->exact);
+        search_facets_of_overlap(pair, &found, &out->is_exact);
     }
     if (!pair->a->vertex || !pair->b->vertex) {
         tact_refine_separating_normal(pair, &found);
@@ -171,7 +172,7 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
     state[0] = 1.0;
     state[1] = (double)v;
     out->distance = out->bound = height;
-    out->exact = out->supports = 1;
+    out->is_exact = out->supports = 1;
     out->vertex[0] = sign > 0.0 ? v : -1;
     out->vertex[1] = sign > 0.0 ? -1 : v;
     tact_v3_scale(out->normal, up, sign);
@@ -220,17 +221,17 @@ void tact_nearest_points_along_normal(const struct tact_core *a, const struct ta
                                       const struct tact_core *b, const struct tact_pose *pose_b,
                                       const double n[3], struct tact_separation *out)
 {
-    double back[3], offset[3];
-    tact_v3_scale(back, n, -1.0);
+    double opposite_direction[3], offset[3];
+    tact_v3_scale(opposite_direction, n, -1.0);
     tact_v3_copy(out->origin, pose_a->position);
     tact_v3_copy(out->normal, n);
     tact_v3_sub(offset, pose_b->position, pose_a->position);
-    furthest_point_along(a, pose_a, back, out->turn[0], out->point_a);
+    furthest_point_along(a, pose_a, opposite_direction, out->turn[0], out->point_a);
     furthest_point_along(b, pose_b, n, out->turn[1], out->point_b);
     tact_v3_add(out->point_b, out->point_b, offset);
     tact_v3_sub(offset, out->point_a, out->point_b);
     out->distance = out->bound = tact_v3_dot(n, offset);
     out->vertex[0] = out->vertex[1] = -1;
-    out->exact = 1;
+    out->is_exact = 1;
     out->supports = 1;
 }

@@ -20,8 +20,9 @@ struct tact_separation {
     double turn[2][9]; /* rotation matrices from the frames of A and B to the world, row-major; not
                           set for a half-space */
     int64_t vertex[2]; /* a vertex of each core on its nearest feature; -1: unknown */
-    int exact; /* 0: the capacity of the search was exceeded before the distance equalled its bound
-                */
+    int is_exact; /* 0: the capacity of the search was exceeded before the distance equalled its
+                   * bound
+                   */
     int supports; /* number of support searches */
 };
 

@@ -23,7 +23,7 @@ struct contact_point {
     int body_of_fixed_point; /* body whose feature carries the contact point: 0 or 1 */
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the contact point [m] */
     double place[2][3];     /* velocities of the contact points of A and B [m/s] */
-    double turn[3];         /* rate of change of the contact normal [1/s] */
+    double normal_rate[3];  /* rate of change of the contact normal [1/s] */
     double twist[2][6];     /* twists of the shapes' frames in the drift after this tick's solve */
     int moves_over_surface; /* 1: the contact point is fixed in neither body */
 };
@@ -49,9 +49,9 @@ static int is_contact_fixed_in_body(const struct tact_core *const core[2],
 
 static int does_normal_rotate_too_far_in_tick(const struct tact_pair_query *q)
 {
-    double turn =
+    double rotation_angle =
         q->options->period * tact_max(tact_v3_norm(q->twist[0] + 3), tact_v3_norm(q->twist[1] + 3));
-    return !(turn <= MAX_NORMAL_TURN_PER_TICK);
+    return !(rotation_angle <= MAX_NORMAL_TURN_PER_TICK);
 }
 
 /* Mean of the corners where the gap is smallest, along t1 and t2 from the patch's centre [m]. */
@@ -104,23 +104,28 @@ static void find_contact_point_fixed_in_body(const struct tact_pair_query *q,
     tact_v3_cross(turned, face + 3, offset);
     tact_v3_add(t->place[0], t->place[0], turned);
     tact_v3_copy(t->place[1], t->place[0]);
-    tact_v3_cross(t->turn, face + 3, n);
+    tact_v3_cross(t->normal_rate, face + 3, n);
     memcpy(t->twist, q->twist, sizeof t->twist);
 }
 
-/* Fraction of a velocity change of which no more than `most` times the velocity along it is used,
- * so that friction only dissipates; 1 for no change. */
-static double dissipative_velocity_fraction(double along, double square, double most)
+/* Fraction of a velocity change that is used: at most max_reversal_ratio times the velocity along
+ * the change, so that friction only dissipates; 1 for no change. */
+static double dissipative_velocity_fraction(double change_times_velocity, double squared_change,
+                                            double max_reversal_ratio)
 {
-    return most * along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, most * along / square) : 0.0;
+    return max_reversal_ratio * change_times_velocity >= squared_change ? 1.0
+           : squared_change > 0.0
+               ? tact_max(0.0, max_reversal_ratio * change_times_velocity / squared_change)
+               : 0.0;
 }
 
 static void set_target_velocity(const struct tact_pair_query *q, const struct contact_point *t,
                                 struct tact_patch *patch)
 {
     const double *n = patch->frame, half = 0.5 * q->options->period;
-    const double most = t->moves_over_surface ? MAX_REVERSAL_OF_MOVING_CONTACT : 1.0;
-    double v[2][3], rate[2][3], w[3], dw[3], gain[2], along = 0.0, square = 0.0;
+    const double max_reversal_ratio = t->moves_over_surface ? MAX_REVERSAL_OF_MOVING_CONTACT : 1.0;
+    double v[2][3], rate[2][3], w[3], dw[3], gain[2], change_times_velocity = 0.0,
+                                                      squared_change = 0.0;
     for (int k = 0; k < 2; k++) {
         tact_pair_velocity(q->twist[k], t->arm[k], v[k]);
         tact_pair_velocity_rate(t->twist[k], q->rate[k], t->arm[k], t->place[k], rate[k]);
@@ -128,24 +133,27 @@ static void set_target_velocity(const struct tact_pair_query *q, const struct co
     tact_v3_sub(v[0], v[0], v[1]);
     tact_v3_sub(rate[0], rate[0], rate[1]);
     if (t->moves_over_surface) {
-        patch->target_velocity[0] = -half * (tact_v3_dot(n, rate[0]) + tact_v3_dot(t->turn, v[0]));
+        patch->target_velocity[0] =
+            -half * (tact_v3_dot(n, rate[0]) + tact_v3_dot(t->normal_rate, v[0]));
     }
     for (int i = 0; i < 2; i++) {
         gain[i] = half * tact_v3_dot(n + 3 + 3 * i, rate[0]);
-        along += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
-        square += gain[i] * gain[i];
+        change_times_velocity += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
+        squared_change += gain[i] * gain[i];
     }
-    double share = dissipative_velocity_fraction(along, square, most);
-    patch->target_velocity[1] = -share * gain[0];
-    patch->target_velocity[2] = -share * gain[1];
+    double velocity_fraction =
+        dissipative_velocity_fraction(change_times_velocity, squared_change, max_reversal_ratio);
+    patch->target_velocity[1] = -velocity_fraction * gain[0];
+    patch->target_velocity[2] = -velocity_fraction * gain[1];
     tact_v3_sub(w, t->twist[0] + 3, t->twist[1] + 3);
     tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
-    double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->turn, w));
+    double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->normal_rate, w));
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     double dissipative_spin_fraction =
-        dissipative_velocity_fraction(spin * tact_v3_dot(n, w), spin * spin, most);
+        dissipative_velocity_fraction(spin * tact_v3_dot(n, w), spin * spin, max_reversal_ratio);
     patch->target_velocity[3] = -dissipative_spin_fraction * spin;
-    q->counts[TACT_COUNT_TERM_LIMITED] += share < 1.0 || dissipative_spin_fraction < 1.0;
+    q->counts[TACT_COUNT_TERM_LIMITED] +=
+        velocity_fraction < 1.0 || dissipative_spin_fraction < 1.0;
 }
 
 /* Predicts the twists after this tick's solve: they change as in the last tick, where the pair was
@@ -153,11 +161,11 @@ static void set_target_velocity(const struct tact_pair_query *q, const struct co
 static void extrapolate_twists(const struct tact_pair_query *q, double twist[2][6])
 {
     double *state = q->state + TACT_NEAREST_STATE;
-    int is_steady = tact_pair_is_rotation_steady(q->twist[0], state) &&
-                    tact_pair_is_rotation_steady(q->twist[1], state + 6);
+    int is_motion_steady = tact_pair_is_rotation_steady(q->twist[0], state) &&
+                           tact_pair_is_rotation_steady(q->twist[1], state + 6);
     for (int i = 0; i < 12; i++) {
         double now = q->twist[i / 6][i % 6];
-        twist[i / 6][i % 6] = is_steady ? now + (now - state[i]) : now;
+        twist[i / 6][i % 6] = is_motion_steady ? now + (now - state[i]) : now;
         state[i] = now;
     }
 }
@@ -183,7 +191,7 @@ static int find_moving_contact_point(const struct tact_pair_query *q,
     }
     memcpy(t->arm, contact.arm, sizeof t->arm);
     memcpy(t->place, motion.point, sizeof t->place);
-    tact_v3_copy(t->turn, motion.normal);
+    tact_v3_copy(t->normal_rate, motion.normal);
     return 0;
 }
 
@@ -194,21 +202,22 @@ void tact_features_second_order(const struct tact_pair_query *q, const struct ta
     const struct tact_core *core[2] = {a, b};
     struct contact_point t;
     t.body_of_fixed_point = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
-    int is_fixed = is_contact_fixed_in_body(core, feature, t.body_of_fixed_point);
-    int has_term = q->pressed > 0.0 && (is_fixed || !patch->corners);
-    int is_too_fast = has_term && does_normal_rotate_too_far_in_tick(q);
-    t.moves_over_surface = !is_fixed;
-    if (is_fixed || !has_term || is_too_fast) {
+    int is_point_fixed_in_body = is_contact_fixed_in_body(core, feature, t.body_of_fixed_point);
+    int has_second_order_term = q->pressed > 0.0 && (is_point_fixed_in_body || !patch->corners);
+    int does_normal_rotate_too_far = has_second_order_term && does_normal_rotate_too_far_in_tick(q);
+    t.moves_over_surface = !is_point_fixed_in_body;
+    if (is_point_fixed_in_body || !has_second_order_term || does_normal_rotate_too_far) {
         tact_features_forget_motion(q->state);
     }
-    if (!has_term) {
+    if (!has_second_order_term) {
         return;
     }
-    if (is_too_fast || (!is_fixed && find_moving_contact_point(q, core, sep, patch, &t))) {
+    if (does_normal_rotate_too_far ||
+        (!is_point_fixed_in_body && find_moving_contact_point(q, core, sep, patch, &t))) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    if (is_fixed) {
+    if (is_point_fixed_in_body) {
         find_contact_point_fixed_in_body(q, core[t.body_of_fixed_point], patch, &t);
     }
     set_target_velocity(q, &t, patch);

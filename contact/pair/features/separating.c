@@ -38,22 +38,22 @@ static int normal_of_points(const struct tact_minkowski_point *point, const int 
  * point of s is farthest from the origin. Returns 0 where there is none. */
 static int find_best_separating_normal(const struct tact_simplex *s, const double *v, double n[3])
 {
-    static const int part[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
-                                    {0, 2},    {1, 2},    {0, 3},    {1, 3},   {2, 3},
-                                    {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
-    double most = -INFINITY, tried[3];
+    static const int point_subsets[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
+                                             {0, 2},    {1, 2},    {0, 3},    {1, 3},   {2, 3},
+                                             {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+    double most = -INFINITY, candidate_normal[3];
     for (int i = 0; i < 14; i++) {
         int count = i < 4 ? 1 : i < 10 ? 2 : 3;
-        if (part[i][count - 1] >= s->count ||
-            !normal_of_points(s->point, part[i], count, v, tried)) {
+        if (point_subsets[i][count - 1] >= s->count ||
+            !normal_of_points(s->point, point_subsets[i], count, v, candidate_normal)) {
             continue;
         }
         double least = INFINITY;
         for (int k = 0; k < s->count; k++) {
-            least = tact_min(least, tact_v3_dot(tried, s->point[k].w));
+            least = tact_min(least, tact_v3_dot(candidate_normal, s->point[k].w));
         }
         if (least > most) {
-            tact_v3_copy(n, tried);
+            tact_v3_copy(n, candidate_normal);
             most = least;
         }
     }
@@ -80,9 +80,9 @@ static void add_support_point(struct tact_simplex *s, const struct tact_minkowsk
 static double distance_bound_along(struct tact_core_pair *pair, const double n[3],
                                    struct tact_minkowski_point *low)
 {
-    double back[3];
-    tact_v3_scale(back, n, -1.0);
-    tact_minkowski_support(pair, back, low);
+    double opposite_direction[3];
+    tact_v3_scale(opposite_direction, n, -1.0);
+    tact_minkowski_support(pair, opposite_direction, low);
     return tact_v3_dot(n, low->w);
 }
 

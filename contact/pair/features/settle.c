@@ -51,17 +51,18 @@ static const double CYLINDER_AXIS[3] = {0.0, 0.0, 1.0};
 static double width_along_normal(const struct tact_core_pair *pair, const double n[3], double w[3],
                                  double *bend)
 {
-    double back[3], in_b[3], of_a[3], of_b[3], moved[3], bend_b[9], turned[9];
-    tact_v3_scale(back, n, -1.0);
+    double opposite_direction[3], in_b[3], of_a[3], of_b[3], farthest_point_b[3], bend_b[9],
+        rotated_curvature_b[9];
+    tact_v3_scale(opposite_direction, n, -1.0);
     tact_m3_tmul_v3(in_b, pair->turn, n);
-    tact_curved_core_farthest_point(pair->a, back, of_a, bend);
+    tact_curved_core_farthest_point(pair->a, opposite_direction, of_a, bend);
     tact_curved_core_farthest_point(pair->b, in_b, of_b, bend ? bend_b : NULL);
-    tact_m3_mul_v3(moved, pair->turn, of_b);
-    tact_v3_add(moved, moved, pair->shift);
-    tact_v3_sub(w, of_a, moved);
+    tact_m3_mul_v3(farthest_point_b, pair->turn, of_b);
+    tact_v3_add(farthest_point_b, farthest_point_b, pair->shift);
+    tact_v3_sub(w, of_a, farthest_point_b);
     if (bend) {
-        tact_m3_mul(turned, pair->turn, bend_b);
-        tact_m3_mul_t(bend_b, turned, pair->turn);
+        tact_m3_mul(rotated_curvature_b, pair->turn, bend_b);
+        tact_m3_mul_t(bend_b, rotated_curvature_b, pair->turn);
         for (int i = 0; i < 9; i++) {
             bend[i] += bend_b[i];
         }
@@ -253,29 +254,29 @@ static void farthest_point_in_cylinder(const struct normal_search *s, int of_b, 
 static void add_normal_at_rim(struct normal_search *s, int of_b)
 {
     const struct tact_core *core = core_of_shape(s, of_b);
-    double axis[3], n[3], point[3], tilt[3], tilt_in_a[3], beyond;
+    double axis[3], n[3], point[3], tilt[3], tilt_in_a[3], distance_beyond_rim;
     if (core->kind != TACT_SHAPE_CYLINDER) {
         return;
     }
     shape_direction_to_world(s, of_b, CYLINDER_AXIS, axis);
-    const double along = tact_v3_dot(axis, s->found->normal);
-    if (fabs(along) > NEAR_END_COSINE) {
-        tact_v3_scale(n, axis, copysign(1.0, along));
+    const double axis_normal_cosine = tact_v3_dot(axis, s->found->normal);
+    if (fabs(axis_normal_cosine) > NEAR_END_COSINE) {
+        tact_v3_scale(n, axis, copysign(1.0, axis_normal_cosine));
         farthest_point_in_cylinder(s, of_b, n, point);
-        const double across = tact_hypot(point[0], point[1]);
-        beyond = across - core->half[0];
-        tact_v3_set(tilt, point[0] / across, point[1] / across, 0.0);
-    } else if (fabs(along) < NEAR_SIDE_SINE) {
+        const double distance_from_axis = tact_hypot(point[0], point[1]);
+        distance_beyond_rim = distance_from_axis - core->half[0];
+        tact_v3_set(tilt, point[0] / distance_from_axis, point[1] / distance_from_axis, 0.0);
+    } else if (fabs(axis_normal_cosine) < NEAR_SIDE_SINE) {
         tact_v3_copy(n, s->found->normal);
-        tact_v3_axpy(n, -along, axis);
+        tact_v3_axpy(n, -axis_normal_cosine, axis);
         tact_v3_normalize(n, n);
         farthest_point_in_cylinder(s, of_b, n, point);
-        beyond = fabs(point[2]) - core->half[1];
+        distance_beyond_rim = fabs(point[2]) - core->half[1];
         tact_v3_set(tilt, 0.0, 0.0, copysign(1.0, point[2]));
     } else {
         return;
     }
-    if (fabs(beyond) < NEAR_RIM_RATIO * s->pair->size) {
+    if (fabs(distance_beyond_rim) < NEAR_RIM_RATIO * s->pair->size) {
         shape_direction_to_world(s, of_b, tilt, tilt_in_a);
         tact_v3_axpy(n, of_b ? START_TILT : -START_TILT, tilt_in_a);
         tact_v3_normalize(n, n);
@@ -287,13 +288,13 @@ static void add_normal_at_rim(struct normal_search *s, int of_b)
  * the search's normal is larger by more than rounding. */
 static const struct normal_candidate *choose_normal_of_largest_width(const struct normal_search *s)
 {
-    double best = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
+    double largest_width = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
            spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
     for (int i = 0; i < s->count; i++) {
-        best = tact_max(best, s->normal_candidates[i].bound);
+        largest_width = tact_max(largest_width, s->normal_candidates[i].bound);
     }
     for (int i = 0; i < s->count; i++) {
-        if (s->normal_candidates[i].bound >= best - spare) {
+        if (s->normal_candidates[i].bound >= largest_width - spare) {
             return &s->normal_candidates[i];
         }
     }
@@ -311,12 +312,12 @@ struct farthest_points {
 static void find_farthest_points(const struct tact_core_pair *pair, const double n[3],
                                  const struct tact_simplex *s, struct farthest_points *f)
 {
-    double back[3], in_b[3], of_b[3];
-    tact_v3_scale(back, n, -1.0);
+    double opposite_direction[3], in_b[3], of_b[3];
+    tact_v3_scale(opposite_direction, n, -1.0);
     tact_m3_tmul_v3(in_b, pair->turn, n);
     f->count = s->count;
     for (int i = 0; i < s->count; i++) {
-        tact_curved_core_move_to_farthest(pair->a, s->point[i].a, back, f->a[i]);
+        tact_curved_core_move_to_farthest(pair->a, s->point[i].a, opposite_direction, f->a[i]);
         tact_curved_core_move_to_farthest(pair->b, s->point[i].b, in_b, of_b);
         tact_m3_mul_v3(f->b[i], pair->turn, of_b);
         tact_v3_add(f->b[i], f->b[i], pair->shift);
@@ -365,14 +366,14 @@ static int is_point_within_core_radius(const struct tact_core_pair *pair, int of
 static double nearest_combination_of_points(const struct tact_simplex *s, double (*a)[3],
                                             const int *of, double point_on_a[3])
 {
-    double weight[3], left[3] = {0.0, 0.0, 0.0};
+    double weight[3], remaining_offset[3] = {0.0, 0.0, 0.0};
     tact_simplex_weights(s, weight);
     tact_v3_set(point_on_a, 0.0, 0.0, 0.0);
     for (int i = 0; i < s->count; i++) {
         tact_v3_axpy(point_on_a, weight[i], a[of[i]]);
-        tact_v3_axpy(left, weight[i], s->point[i].w);
+        tact_v3_axpy(remaining_offset, weight[i], s->point[i].w);
     }
-    return tact_v3_dot(left, left);
+    return tact_v3_dot(remaining_offset, remaining_offset);
 }
 
 /* Adds the other end of a cylinder's line where all points found are one end of it. */
@@ -437,8 +438,8 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     }
     tact_v3_sub(below, f.a[0], separation);
     tact_v3_add(above, f.b[0], separation);
-    double left = nearest_combination_of_points(&s, f.a, of, found->point_on_a);
-    if (left <= spare * spare) {
+    double squared_mismatch = nearest_combination_of_points(&s, f.a, of, found->point_on_a);
+    if (squared_mismatch <= spare * spare) {
         /* the nearest points of the two cores are opposite to each other */
     } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
                is_point_within_core_radius(pair, 1, below)) {
@@ -449,7 +450,7 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     } else {
         add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
         add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, axis_b);
-        nearest_combination_of_any_three(&f, separation, left, found->point_on_a);
+        nearest_combination_of_any_three(&f, separation, squared_mismatch, found->point_on_a);
     }
     tact_v3_sub(found->point_on_b, found->point_on_a, separation);
 }

@@ -13,7 +13,7 @@
 #define FLAT_RADIUS_RATIO 1e6
 /* Sum of the two radii of curvature above which both surfaces are flat in a direction, relative to
  * that of one. */
-#define MAX_FLAT_SURFACES 1.999
+#define MAX_RADIUS_SUM_OVER_FLAT_RADIUS 1.999
 
 /* Number of dimensions in which a polytope is flat where it is farthest along d, at a vertex: 2 on
  * a face, 1 on an edge, whose direction is set, 0 at a vertex. */
@@ -70,27 +70,27 @@ static int find_flat_directions(const struct tact_core *core, int64_t vertex, co
  */
 static void radii_of_curvature(const struct tact_core *core, const struct tact_separation *sep,
                                int k, const double out[3], const double *const tangent[2],
-                               double flat, double s[4])
+                               double flat_radius, double s[4])
 {
     const double *turn = sep->turn[k];
     double d[3] = {0.0, 0.0, 0.0}, edge[3] = {0.0, 0.0, 0.0}, bend[9], t[2][3], turned[3];
-    int is_plane = core->kind == TACT_SHAPE_HALFSPACE;
-    for (int i = 0; i < 2 && !is_plane; i++) {
+    int is_halfspace = core->kind == TACT_SHAPE_HALFSPACE;
+    for (int i = 0; i < 2 && !is_halfspace; i++) {
         tact_m3_tmul_v3(t[i], turn, tangent[i]);
     }
-    if (!is_plane) {
+    if (!is_halfspace) {
         tact_m3_tmul_v3(d, turn, out);
     }
     int flat_directions = find_flat_directions(core, sep->vertex[k], d, edge, bend);
     for (int i = 0; i < 4; i++) {
-        double radius = core->radius + (flat_directions == 2 ? flat : 0.0);
+        double radius = core->radius + (flat_directions == 2 ? flat_radius : 0.0);
         s[i] = i == 0 || i == 3 ? radius : 0.0;
         if (flat_directions < 2) {
             tact_m3_mul_v3(turned, bend, t[i % 2]);
             s[i] += tact_v3_dot(t[i / 2], turned);
         }
         if (flat_directions == 1) {
-            s[i] += flat * tact_v3_dot(t[i / 2], edge) * tact_v3_dot(t[i % 2], edge);
+            s[i] += flat_radius * tact_v3_dot(t[i / 2], edge) * tact_v3_dot(t[i % 2], edge);
         }
     }
 }
@@ -102,20 +102,21 @@ static void add_product(double r[2], const double m[4], const double x[2])
     r[1] += m[2] * x[0] + m[3] * x[1];
 }
 
-/* Solves (S_A + S_B + g) rate = right. flat: radius of curvature of a flat surface [m]. -EDOM where
- * both surfaces are sharp, at two vertices, or flat. */
-static int solve_normal_rate(double s[2][4], double gap, double flat, const double right[2],
-                             double rate[2])
+/* Solves (S_A + S_B + g) rate = right_side. flat_radius: radius of curvature that stands for that
+ * of a flat surface [m]. -EDOM where both surfaces are sharp, at two vertices, or flat. */
+static int solve_normal_rate(double s[2][4], double gap, double flat_radius,
+                             const double right_side[2], double rate[2])
 {
     double m[4];
     for (int i = 0; i < 4; i++) {
         m[i] = s[0][i] + s[1][i] + (i == 0 || i == 3 ? gap : 0.0);
     }
     double det = m[0] * m[3] - m[1] * m[2];
-    double largest = 0.5 * (m[0] + m[3] + tact_hypot(m[0] - m[3], m[1] + m[2]));
-    rate[0] = (m[3] * right[0] - m[1] * right[1]) / det;
-    rate[1] = (m[0] * right[1] - m[2] * right[0]) / det;
-    return det > 0.0 && largest < MAX_FLAT_SURFACES * flat && isfinite(rate[0]) && isfinite(rate[1])
+    double largest_eigenvalue = 0.5 * (m[0] + m[3] + tact_hypot(m[0] - m[3], m[1] + m[2]));
+    rate[0] = (m[3] * right_side[0] - m[1] * right_side[1]) / det;
+    rate[1] = (m[0] * right_side[1] - m[2] * right_side[0]) / det;
+    return det > 0.0 && largest_eigenvalue < MAX_RADIUS_SUM_OVER_FLAT_RADIUS * flat_radius &&
+                   isfinite(rate[0]) && isfinite(rate[1])
                ? 0
                : -EDOM;
 }
@@ -129,14 +130,16 @@ static void tangent_vector(const double *const tangent[2], const double x[2], do
 
 /* Velocities of the two points over their surfaces from the rate of the normal, and in the world.
  * -EDOM where the normal turns too fast over a surface. */
-static int point_velocities(double s[2][4], double carried[2][2], const double rate[2],
-                            const double *const tangent[2], double v[2][3], double max_turn,
-                            struct tact_surface_motion *out)
+static int surface_point_velocities(double s[2][4], double normal_rate_of_rotation[2][2],
+                                    const double rate[2], const double *const tangent[2],
+                                    double v[2][3], double max_normal_turn_rate,
+                                    struct tact_surface_motion *out)
 {
     for (int k = 0; k < 2; k++) {
         double way = k ? 1.0 : -1.0, over[2] = {0.0, 0.0};
-        double x[2] = {way * (rate[0] - carried[k][0]), way * (rate[1] - carried[k][1])};
-        if (!(tact_hypot(x[0], x[1]) <= max_turn)) {
+        double x[2] = {way * (rate[0] - normal_rate_of_rotation[k][0]),
+                       way * (rate[1] - normal_rate_of_rotation[k][1])};
+        if (!(tact_hypot(x[0], x[1]) <= max_normal_turn_rate)) {
             return -EDOM;
         }
         add_product(over, s[k], x);
@@ -148,31 +151,33 @@ static int point_velocities(double s[2][4], double carried[2][2], const double r
 }
 
 int tact_surface_motion_find(const struct tact_surface_contact *c, const double twist[2][6],
-                             double max_turn, struct tact_surface_motion *out)
+                             double max_normal_turn_rate, struct tact_surface_motion *out)
 {
     const struct tact_core *const *core = c->core;
     const double *n = c->separation->normal;
-    const double flat =
+    const double flat_radius =
         FLAT_RADIUS_RATIO * (core[0]->size + core[0]->radius + core[1]->size + core[1]->radius);
-    double t1[3], t2[3], v[2][3], slip[3], s[2][4], carried[2][2], right[2], rate[2];
+    double t1[3], t2[3], v[2][3], slip[3], s[2][4], normal_rate_of_rotation[2][2], right_side[2],
+        rate[2];
     const double *const tangent[2] = {t1, t2};
     tact_v3_tangents(n, t1, t2);
     for (int k = 0; k < 2; k++) {
-        double outward[3], turned[3];
-        tact_v3_scale(outward, n, k ? 1.0 : -1.0);
-        radii_of_curvature(core[k], c->separation, k, outward, tangent, flat, s[k]);
+        double outward_normal[3], normal_change_rate[3];
+        tact_v3_scale(outward_normal, n, k ? 1.0 : -1.0);
+        radii_of_curvature(core[k], c->separation, k, outward_normal, tangent, flat_radius, s[k]);
         tact_pair_velocity(twist[k], c->arm[k], v[k]);
-        tact_v3_cross(turned, twist[k] + 3, n);
-        carried[k][0] = tact_v3_dot(turned, t1);
-        carried[k][1] = tact_v3_dot(turned, t2);
+        tact_v3_cross(normal_change_rate, twist[k] + 3, n);
+        normal_rate_of_rotation[k][0] = tact_v3_dot(normal_change_rate, t1);
+        normal_rate_of_rotation[k][1] = tact_v3_dot(normal_change_rate, t2);
     }
     tact_v3_sub(slip, v[0], v[1]);
-    right[0] = tact_v3_dot(slip, t1);
-    right[1] = tact_v3_dot(slip, t2);
-    add_product(right, s[0], carried[0]);
-    add_product(right, s[1], carried[1]);
-    if (solve_normal_rate(s, c->gap, flat, right, rate)) {
+    right_side[0] = tact_v3_dot(slip, t1);
+    right_side[1] = tact_v3_dot(slip, t2);
+    add_product(right_side, s[0], normal_rate_of_rotation[0]);
+    add_product(right_side, s[1], normal_rate_of_rotation[1]);
+    if (solve_normal_rate(s, c->gap, flat_radius, right_side, rate)) {
         return -EDOM;
     }
-    return point_velocities(s, carried, rate, tangent, v, max_turn, out);
+    return surface_point_velocities(s, normal_rate_of_rotation, rate, tangent, v,
+                                    max_normal_turn_rate, out);
 }

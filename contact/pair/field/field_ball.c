@@ -26,7 +26,7 @@
 enum { MAX_SECTORS = 32 };
 static const struct disc_division {
     int rings, sectors;
-} divisions[] = {{8, MAX_SECTORS}, {6, 24}, {4, 16}, {3, 12}, {2, 12}};
+} disc_divisions[] = {{8, MAX_SECTORS}, {6, 24}, {4, 16}, {3, 12}, {2, 12}};
 
 /* A ball in contact with a ball or a half-space. */
 struct ball_pair {
@@ -40,7 +40,7 @@ struct ball_pair {
 
 /* Circle of the contact surface at pressure level q: rho^2, x, dx/dq, and (D - x) / D. */
 struct pressure_circle {
-    double square, x, slope, share;
+    double square, x, slope, centre_distance_fraction;
 };
 
 static struct pressure_circle circle_at_pressure(const struct ball_pair *b, double q)
@@ -50,12 +50,12 @@ static struct pressure_circle circle_at_pressure(const struct ball_pair *b, doub
     if (b->plane) {
         circle_at_level.x = d + q * b->compliance[1];
         circle_at_level.slope = b->compliance[1];
-        circle_at_level.share = 1.0;
+        circle_at_level.centre_distance_fraction = 1.0;
     } else {
-        double other = b->radius[1] - q * b->compliance[1];
-        circle_at_level.x = 0.5 * ((r * r - other * other) / d + d);
-        circle_at_level.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
-        circle_at_level.share = (d - circle_at_level.x) / d;
+        double level_radius_b = b->radius[1] - q * b->compliance[1];
+        circle_at_level.x = 0.5 * ((r * r - level_radius_b * level_radius_b) / d + d);
+        circle_at_level.slope = (level_radius_b * b->compliance[1] - r * b->compliance[0]) / d;
+        circle_at_level.centre_distance_fraction = (d - circle_at_level.x) / d;
     }
     circle_at_level.square = tact_max(r * r - circle_at_level.x * circle_at_level.x, 0.0);
     return circle_at_level;
@@ -76,7 +76,7 @@ static void integrate_ball_pressure(const struct ball_pair *b, double max_pressu
         struct pressure_circle at = circle_at_pressure(b, q);
         force += w * PI * at.square;
         moment += w * PI * at.square * (at.x + q * at.slope / rule->power);
-        stiffness += w * 2.0 * PI * at.x * at.share;
+        stiffness += w * 2.0 * PI * at.x * at.centre_distance_fraction;
         fourth += w * PI / 4.0 * at.square * at.square;
         at = circle_at_pressure(b, max_pressure_level * (1.0 - y * y));
         radius_cubed_sum +=
@@ -184,12 +184,14 @@ static void points_on_pressure_circle(const struct ball_pair *b, double q, const
 /* The finest division for which a map has room; else the coarsest. */
 static struct disc_division choose_disc_division(const struct tact_pressure *map)
 {
-    const size_t count = sizeof divisions / sizeof *divisions, room = tact_field_room_of_patch(map);
+    const size_t count = sizeof disc_divisions / sizeof *disc_divisions,
+                 room = tact_field_room_of_patch(map);
     size_t i = 0;
-    while (i + 1 < count && (size_t)divisions[i].rings * (size_t)divisions[i].sectors > room) {
+    while (i + 1 < count &&
+           (size_t)disc_divisions[i].rings * (size_t)disc_divisions[i].sectors > room) {
         i++;
     }
-    return divisions[i];
+    return disc_divisions[i];
 }
 
 /* Adds the contact surface to the query's pressure map, if it has one: plane quadrilaterals between

@@ -170,18 +170,18 @@ static int compute_face_distances(struct outline *o, const struct tact_pressure_
     return 1;
 }
 
-/* Clips an outline by the faces of a cell except face `skipped`; first_side_of_cell: number of the
+/* Clips an outline by the faces of a cell except skipped_face; first_side_of_cell: number of the
  * cell's first side. */
-static int clip_outline_by_cell(struct outline *o, const struct field_cell *cell, int skipped,
+static int clip_outline_by_cell(struct outline *o, const struct field_cell *cell, int skipped_face,
                                 int first_side_of_cell)
 {
     for (int c = 0; c < 4; c++) {
-        if (c != skipped && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
+        if (c != skipped_face && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
             return 0;
         }
     }
     for (int c = 0; c < 4; c++) {
-        if (c != skipped && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
+        if (c != skipped_face && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
             !clip_outline_by_plane(o, c, cell->inside >> c & 1, first_side_of_cell + c)) {
             return 0;
         }

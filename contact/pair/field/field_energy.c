@@ -124,14 +124,14 @@ static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, do
 
 /* Adds the plane through three points, with a fourth point above it, to the bounding planes. */
 static void add_plane_through_points(struct part *part, const double *p, const double *q,
-                                     const double *r, const double *above)
+                                     const double *r, const double *point_above)
 {
     double u[3], v[3], up[3], *plane = part->plane[part->planes++];
     tact_v3_sub(u, q, p);
     tact_v3_sub(v, r, p);
     tact_v3_cross(plane, u, v);
     tact_v3_normalize(plane, plane);
-    tact_v3_sub(up, above, p);
+    tact_v3_sub(up, point_above, p);
     if (tact_v3_dot(plane, up) < 0.0) {
         tact_v3_scale(plane, plane, -1.0);
     }

@@ -64,20 +64,20 @@ static void integrate_pressure_between_levels(double m, const struct level *apex
         return;
     }
     /* with t = (q - apex) / step: binomial sums of integrals of q^j q^m and of q^j m q^(m - 1) */
-    double to = base->p, from = apex->p, whole[4], slope[4];
+    double to = base->p, from = apex->p, pressure_integrals[4], derivative_integrals[4];
     for (int j = 0; j < 4; j++) {
-        slope[j] = m * (to - from) / (m + j);
+        derivative_integrals[j] = m * (to - from) / (m + j);
         to *= base->q;
         from *= apex->q;
-        whole[j] = (to - from) / (m + j + 1);
+        pressure_integrals[j] = (to - from) / (m + j + 1);
     }
     static const double binomials[3][4] = {{1, 1, 0, 0}, {1, 2, 1, 0}, {1, 3, 3, 1}};
     double by = 1.0 / (step * step);
     for (int k = 0; k < 3; k++, by /= step) {
         double shift = 1.0;
         for (int j = k + 1; j >= 0; j--, shift *= -apex->q) {
-            load[k] += by * binomials[k][j] * shift * whole[j];
-            stiffness_integrals[k] += by * binomials[k][j] * shift * slope[j];
+            load[k] += by * binomials[k][j] * shift * pressure_integrals[j];
+            stiffness_integrals[k] += by * binomials[k][j] * shift * derivative_integrals[j];
         }
     }
 }
@@ -121,16 +121,18 @@ static void add_triangle_moments(double m, double area, const double (*x)[3],
         return;
     }
     int middle = low == high ? (low + 1) % 3 : 3 - low - high;
-    double range = at[high].q - at[low].q, cut[3];
-    double share = low != high && range > 0.0 ? (at[middle].q - at[low].q) / range : 1.0;
+    double level_range = at[high].q - at[low].q, cut[3];
+    double level_fraction =
+        low != high && level_range > 0.0 ? (at[middle].q - at[low].q) / level_range : 1.0;
     int far = low == high ? (low + 2) % 3 : high;
     for (int k = 0; k < 3; k++) {
-        cut[k] = x[low][k] + share * (x[far][k] - x[low][k]);
+        cut[k] = x[low][k] + level_fraction * (x[far][k] - x[low][k]);
     }
-    for (int upper = 0; upper < 2; upper++) {
-        const int apex = upper ? far : low;
-        double twice_area = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_stiffness[3];
-        if (upper ? share < 1.0 : share > 0.0) {
+    for (int is_upper_part = 0; is_upper_part < 2; is_upper_part++) {
+        const int apex = is_upper_part ? far : low;
+        double twice_area = 2.0 * area * (is_upper_part ? 1.0 - level_fraction : level_fraction),
+               of_load[3], of_stiffness[3];
+        if (is_upper_part ? level_fraction < 1.0 : level_fraction > 0.0) {
             integrate_pressure_between_levels(m, &at[apex], &at[middle], of_load, of_stiffness);
             add_triangle_part_integrals(load, twice_area, of_load, x[apex], x[middle], cut);
             add_triangle_part_integrals(stiffness_integrals, twice_area, of_stiffness, x[apex],

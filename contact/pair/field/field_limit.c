@@ -48,14 +48,14 @@ static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
     double half_eigenvalue_difference = sqrt(half * half + part->xy * part->xy);
-    double along = half_eigenvalue_difference + fabs(half),
-           size = sqrt(along * along + part->xy * part->xy);
+    double axis_component = half_eigenvalue_difference + fabs(half),
+           size = sqrt(axis_component * axis_component + part->xy * part->xy);
     double square = part->x * part->x + part->y * part->y + sum / part->load;
     part->axis[0] = 1.0;
     part->axis[1] = 0.0;
     if (half_eigenvalue_difference > 1e-6 * sum) {
-        part->axis[0] = (half > 0.0 ? along : part->xy) / size;
-        part->axis[1] = (half > 0.0 ? part->xy : along) / size;
+        part->axis[0] = (half > 0.0 ? axis_component : part->xy) / size;
+        part->axis[1] = (half > 0.0 ? part->xy : axis_component) / size;
     }
     part->weight =
         sum > 0.0 ? (0.5 * sum + half_eigenvalue_difference) / sqrt(square * sqrt(square)) : 0.0;
@@ -132,18 +132,19 @@ static int split_pressure_part(struct field_points *points, struct part *part,
     split_off_part->first = low;
     split_off_part->count = split_count;
     part->count -= split_count;
-    const struct moments left = {part->load - m.load,
-                                 -m.x,
-                                 -m.y,
-                                 part->xx - m.xx,
-                                 part->xy - m.xy,
-                                 part->yy - m.yy,
-                                 part->own - m.own,
-                                 {part->normal_tilt_moments[0] - m.normal_tilt_moments[0],
-                                  part->normal_tilt_moments[1] - m.normal_tilt_moments[1],
-                                  part->normal_tilt_moments[2] - m.normal_tilt_moments[2]}};
+    const struct moments remaining_part = {
+        part->load - m.load,
+        -m.x,
+        -m.y,
+        part->xx - m.xx,
+        part->xy - m.xy,
+        part->yy - m.yy,
+        part->own - m.own,
+        {part->normal_tilt_moments[0] - m.normal_tilt_moments[0],
+         part->normal_tilt_moments[1] - m.normal_tilt_moments[1],
+         part->normal_tilt_moments[2] - m.normal_tilt_moments[2]}};
     set_pressure_part(&m, x, y, split_off_part);
-    set_pressure_part(&left, x, y, part);
+    set_pressure_part(&remaining_part, x, y, part);
     return 1;
 }
 
@@ -186,10 +187,11 @@ static double mean_pressure_distance(const struct field_points *points)
     return arm / load;
 }
 
-/* Torsion arm of the parts whose own arms have this share of their mean squares, and its derivative
- * by the share. */
+/* Torsion arm of the parts whose own arms have the fraction own_arm_fraction of their mean squares,
+ * and its derivative by that fraction. */
 static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p,
-                                            const double *square, double share, double *slope)
+                                            const double *square, double own_arm_fraction,
+                                            double *slope)
 {
     double arm = 0.0;
     *slope = 0.0;
@@ -198,7 +200,7 @@ static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p
         if (p->tilted) {
             along = p->tilt_xx[i] * y * y - 2.0 * p->tilt_xy[i] * x * y + p->tilt_yy[i] * x * x;
         }
-        double distance = sqrt(tact_max(x * x + y * y - along, 0.0) + share * square[i]);
+        double distance = sqrt(tact_max(x * x + y * y - along, 0.0) + own_arm_fraction * square[i]);
         arm += p->share[i] * distance;
         *slope += distance > 0.0 ? 0.5 * p->share[i] * square[i] / distance : 0.0;
     }

@@ -55,15 +55,16 @@ void tact_field_sum_polygons(const struct field_surface *of, int group, struct f
 
 static int is_flat_pressure_surface(const struct field_sums *sums)
 {
-    double axes[9], full[36];
+    double axes[9], stiffness_in_axes[36];
     if (!(tact_v3_normalize(axes, sums->force) > OPPOSED_RESULTANT_RATIO * sums->load)) {
         return 0;
     }
     tact_v3_tangents(axes, axes + 3, axes + 6);
-    tact_field_rotate_matrix(sums->stiffness, axes, full);
-    double mean = 0.5 * (full[7] + full[14]), half = 0.5 * (full[7] - full[14]);
-    return mean + sqrt(half * half + full[8] * full[8]) <=
-           MIN_TANGENTIAL_STIFFNESS_RATIO * fabs(full[0]);
+    tact_field_rotate_matrix(sums->stiffness, axes, stiffness_in_axes);
+    double mean = 0.5 * (stiffness_in_axes[7] + stiffness_in_axes[14]),
+           half = 0.5 * (stiffness_in_axes[7] - stiffness_in_axes[14]);
+    return mean + sqrt(half * half + stiffness_in_axes[8] * stiffness_in_axes[8]) <=
+           MIN_TANGENTIAL_STIFFNESS_RATIO * fabs(stiffness_in_axes[0]);
 }
 
 /* The polygon whose normal differs most from those of the groups' first polygons, among polygons
@@ -73,7 +74,7 @@ static const struct field_polygon *polygon_of_least_similar_normal(const struct 
                                                                    int group_count,
                                                                    double largest_load)
 {
-    const struct field_polygon *best = NULL;
+    const struct field_polygon *least_similar_polygon = NULL;
     double least = MIN_GROUP_NORMAL_COSINE;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
@@ -84,10 +85,10 @@ static const struct field_polygon *polygon_of_least_similar_normal(const struct 
         }
         if (p->load > MIN_GROUP_LOAD_RATIO * largest_load && largest_normal_cosine < least) {
             least = largest_normal_cosine;
-            best = p;
+            least_similar_polygon = p;
         }
     }
-    return best;
+    return least_similar_polygon;
 }
 
 int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most)
@@ -112,12 +113,12 @@ int tact_field_group_by_normal(struct field_surface *of, const struct field_part
         }
     }
     for (size_t i = 0; i < of->count; i++) {
-        double best = -2.0;
+        double largest_cosine = -2.0;
         for (int g = 0; g < group_count; g++) {
             double largest_normal_cosine = tact_v3_dot(first[g], of->polygon[i].normal);
             of->polygon[i].normal_group =
-                largest_normal_cosine > best ? g : of->polygon[i].normal_group;
-            best = tact_max(best, largest_normal_cosine);
+                largest_normal_cosine > largest_cosine ? g : of->polygon[i].normal_group;
+            largest_cosine = tact_max(largest_cosine, largest_normal_cosine);
         }
     }
     return group_count;
@@ -177,9 +178,9 @@ static int find_outline(const struct field_surface *of, int group, const double 
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         for (int k = 0; (group < 0 || p->normal_group == group) && k < p->corners; k++) {
-            int before = k ? k - 1 : p->corners - 1;
+            int previous_corner = k ? k - 1 : p->corners - 1;
             if (group >= 0 || is_edge_on_surface_boundary(of, p, k) ||
-                is_edge_on_surface_boundary(of, p, before)) {
+                is_edge_on_surface_boundary(of, p, previous_corner)) {
                 double arm[3];
                 tact_v3_sub(arm, p->corner[k], centre);
                 tact_planar_hull_add_point(&hull, tact_v3_dot(axes, arm),
@@ -192,13 +193,14 @@ static int find_outline(const struct field_surface *of, int group, const double 
 
 /* Stiffness of the patch in the rows and columns 0, 4, 5, or that of springs along the normal at
  * each point where that is not positive definite. */
-static void normal_stiffness_of_patch(const double *full, const struct field_points *points,
-                                      double mean_stiffness, double out[9])
+static void normal_stiffness_of_patch(const double *stiffness_in_frame,
+                                      const struct field_points *points, double mean_stiffness,
+                                      double out[9])
 {
     static const int row[3] = {0, 4, 5};
     double load = 0.0, minor[2];
     for (int i = 0; i < 9; i++) {
-        out[i] = full[6 * row[i / 3] + row[i % 3]];
+        out[i] = stiffness_in_frame[6 * row[i / 3] + row[i % 3]];
     }
     minor[0] = out[0] * out[4] - out[1] * out[1];
     minor[1] = out[0] * (out[4] * out[8] - out[5] * out[5]) -

@@ -4,12 +4,13 @@
 
 /* Into how many rings and parts of an edge a polygon in a ball is divided: the ball's pressure is
  * not linear. */
-struct division {
+struct polygon_division {
     int rings, edge_parts;
 };
 
 /* From fine to coarse. */
-static const struct division divisions[] = {{4, 6}, {3, 4}, {2, 3}, {2, 2}, {1, 2}, {1, 1}};
+static const struct polygon_division polygon_divisions[] = {{4, 6}, {3, 4}, {2, 3},
+                                                            {2, 2}, {1, 2}, {1, 1}};
 
 /* Adds a polygon whose corners are given in the surface's frame to the pressure map. */
 static void map_polygon_pressure(const struct field_surface *of, const struct field_polygon *p,
@@ -68,7 +69,7 @@ static int has_arc_edge(const struct field_polygon *p)
 }
 
 /* Number of parts into which an edge of a polygon with arcs is divided: an arc is short. */
-static int edge_parts(const struct field_polygon *p, int edge, const struct division *by)
+static int edge_parts(const struct field_polygon *p, int edge, const struct polygon_division *by)
 {
     return p->side[edge] < 0 ? 1 : by->edge_parts;
 }
@@ -92,11 +93,11 @@ size_t tact_field_room_of_patch(const struct tact_pressure *map)
 }
 
 /* The finest division of a part of a surface for which the map has room; else the coarsest. */
-static const struct division *choose_division(const struct field_surface *of,
-                                              const struct field_part *part,
-                                              const struct tact_pressure *map)
+static const struct polygon_division *choose_polygon_division(const struct field_surface *of,
+                                                              const struct field_part *part,
+                                                              const struct tact_pressure *map)
 {
-    const size_t count = sizeof divisions / sizeof *divisions;
+    const size_t count = sizeof polygon_divisions / sizeof *polygon_divisions;
     const size_t room = tact_field_room_of_patch(map);
     for (size_t n = 0; n < count; n++) {
         size_t pieces = 0;
@@ -110,14 +111,15 @@ static const struct division *choose_division(const struct field_surface *of,
                 continue;
             }
             for (int k = 0; k < p->corners; k++) {
-                pieces += (size_t)(divisions[n].rings * edge_parts(p, k, &divisions[n]));
+                pieces +=
+                    (size_t)(polygon_divisions[n].rings * edge_parts(p, k, &polygon_divisions[n]));
             }
         }
         if (pieces <= room) {
-            return &divisions[n];
+            return &polygon_divisions[n];
         }
     }
-    return &divisions[count - 1];
+    return &polygon_divisions[count - 1];
 }
 
 /* Adds the sector of a polygon between its middle and two points of its outline to the pressure
@@ -129,10 +131,10 @@ static void map_sector_pressure(const struct field_surface *of, const struct fie
     for (int ring = 0; ring < rings; ring++) {
         double at[4][3];
         for (int i = 0; i < 4; i++) {
-            const int inner = i / 2;
-            const double share = 1.0 - (double)(ring + inner) / rings;
-            tact_v3_scale(at[i], middle, 1.0 - share);
-            tact_v3_axpy(at[i], share, outer[i == 1 || i == 2]);
+            const int is_inner_corner = i / 2;
+            const double outline_fraction = 1.0 - (double)(ring + is_inner_corner) / rings;
+            tact_v3_scale(at[i], middle, 1.0 - outline_fraction);
+            tact_v3_axpy(at[i], outline_fraction, outer[i == 1 || i == 2]);
         }
         map_polygon_pressure(of, p, (const double(*)[3])at, ring + 1 < rings ? 4 : 3, map, patch);
     }
@@ -141,7 +143,7 @@ static void map_sector_pressure(const struct field_surface *of, const struct fie
 /* Adds a polygon with arcs about its deepest point to the pressure map, as all of its corners may
  * be on the ball, where the pressure is 0. */
 static void map_polygon_with_arcs(const struct field_surface *of, const struct field_polygon *p,
-                                  const struct division *by, struct tact_pressure *map,
+                                  const struct polygon_division *by, struct tact_pressure *map,
                                   struct tact_pressure_patch *patch)
 {
     double middle[3], outer[2][3];
@@ -171,7 +173,7 @@ void tact_field_map_pressure(const struct tact_pair_query *q, const struct field
         out->area = part->sums.area;
         out->load = part->sums.load;
     }
-    const struct division *by = choose_division(of, part, q->pressure);
+    const struct polygon_division *by = choose_polygon_division(of, part, q->pressure);
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         if (!is_in_part(part, p)) {

@@ -84,17 +84,17 @@ static void set_relative_pose_of_list(struct field_seed_list *list, const struct
 struct seed_list_builder {
     struct field_seed_list *list;
     size_t seed_capacity;
-    int full;
+    int is_full;
 };
 
 static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
     struct seed_list_builder *m = user;
-    m->full = m->list->count == m->seed_capacity;
-    if (!m->full) {
+    m->is_full = m->list->count == m->seed_capacity;
+    if (!m->is_full) {
         m->list->leaves[m->list->count++] = (struct field_cell_pair){leaf_a, leaf_b};
     }
-    return m->full;
+    return m->is_full;
 }
 
 /* Makes the list of cell pairs for a pose. 1, or 0 where it would be too long. */
@@ -105,9 +105,9 @@ static int make_seed_list(struct field_seed_list *list, const struct field_pair 
     const struct field_search search = {
         .pair = pair, .margin = margin, .found = append_seed, .user = &list_builder};
     tact_field_search_cells(&search);
-    list->margin = list_builder.full ? -1.0 : margin;
-    list->queries_until_retry = list_builder.full ? QUERIES_AFTER_LONG_LIST : 0;
-    return !list_builder.full;
+    list->margin = list_builder.is_full ? -1.0 : margin;
+    list->queries_until_retry = list_builder.is_full ? QUERIES_AFTER_LONG_LIST : 0;
+    return !list_builder.is_full;
 }
 
 const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,

@@ -39,18 +39,19 @@ static void add_edge_part_in_ball(const struct field_disc *disc,
     const double h = part->distance, *e = part->along, n[2] = {e[1], -e[0]};
     struct field_edge_sums sums, *s = &sums;
     tact_field_integrate_edge(disc, middle, h, part->t, s);
-    out->load += s->radial.load;
-    out->stiffness_zeroth += s->radial.spring;
-    out->area += s->radial.area;
-    out->rest += s->radial_rest;
+    out->load += s->radial_integrals.load;
+    out->stiffness_sum += s->radial_integrals.spring;
+    out->area += s->radial_integrals.area;
+    out->squared_rim_distance_integral += s->radial_area_integral;
     for (int i = 0; i < 2; i++) {
         out->load_first[i] -= n[i] * s->line.load;
         out->stiffness_first[i] -= n[i] * s->line.spring;
         out->first[i] -= n[i] * s->line.area;
         for (int j = 0; j < 2; j++) {
             out->stiffness_second[2 * i + j] -=
-                (h * n[i] * s->line.spring + e[i] * s->lever.spring) * n[j];
-            out->second[2 * i + j] -= (h * n[i] * s->line.area + e[i] * s->lever.area) * n[j];
+                (h * n[i] * s->line.spring + e[i] * s->position_weighted.spring) * n[j];
+            out->second[2 * i + j] -=
+                (h * n[i] * s->line.area + e[i] * s->position_weighted.area) * n[j];
         }
     }
 }
@@ -59,7 +60,7 @@ static void finish_disc_sums(struct field_disc_sums *s)
 {
     for (int i = 0; i < 4; i += 3) {
         s->stiffness_second[i] += s->load;
-        s->second[i] += s->rest;
+        s->second[i] += s->squared_rim_distance_integral;
     }
     s->stiffness_second[1] = s->stiffness_second[2] =
         0.5 * (s->stiffness_second[1] + s->stiffness_second[2]);
@@ -76,9 +77,9 @@ static void place_edge(const struct field_disc *disc, const double *p, const dou
     const double from = p[0] * e[0] + p[1] * e[1], to = q[0] * e[0] + q[1] * e[1];
     part->t[0] = tact_max(from, -reach);
     part->t[1] = tact_min(to, reach);
-    part->inside = part->t[0] < part->t[1];
-    part->enters = from < part->t[0];
-    part->leaves = part->t[1] < to;
+    part->has_part_in_disc = part->t[0] < part->t[1];
+    part->starts_outside = from < part->t[0];
+    part->ends_outside = part->t[1] < to;
     part->distance = h;
     for (int i = 0; i < 2; i++) {
         part->along[i] = e[i];
@@ -91,14 +92,14 @@ static void place_edge(const struct field_disc *disc, const double *p, const dou
 static void set_outside_angles(const double *p, const double *q, struct field_disc_part *part)
 {
     part->angle_before = part->angle_after = 0.0;
-    if (!part->inside) {
+    if (!part->has_part_in_disc) {
         part->angle_before = tact_field_disc_angle(p, q);
         return;
     }
-    if (part->enters) {
+    if (part->starts_outside) {
         part->angle_before = tact_field_disc_angle(p, part->end[0]);
     }
-    if (part->leaves) {
+    if (part->ends_outside) {
         part->angle_after = tact_field_disc_angle(part->end[1], q);
     }
 }
@@ -109,9 +110,9 @@ static void add_sector(const struct field_disc *disc, const struct field_potenti
                        double angle, struct field_disc_sums *out)
 {
     out->load += angle * middle->load;
-    out->stiffness_zeroth += angle * middle->spring;
+    out->stiffness_sum += angle * middle->spring;
     out->area += angle * 0.5 * disc->rim;
-    out->rest += angle * 0.125 * disc->rim * disc->rim;
+    out->squared_rim_distance_integral += angle * 0.125 * disc->rim * disc->rim;
 }
 
 void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
@@ -122,7 +123,7 @@ void tact_field_disc_integrate(const struct field_disc *disc, const double (*cor
     memset(out, 0, sizeof *out);
     for (int k = 0; k < 3; k++) {
         place_edge(disc, corner[k], corner[(k + 1) % 3], &part[k]);
-        inside += part[k].inside;
+        inside += part[k].has_part_in_disc;
         is_foot_in_triangle = is_foot_in_triangle && part[k].distance > 0.0;
     }
     if (!inside && !is_foot_in_triangle) {
@@ -135,7 +136,7 @@ void tact_field_disc_integrate(const struct field_disc *disc, const double (*cor
     for (int k = 0; k < 3 && inside; k++) {
         set_outside_angles(corner[k], corner[(k + 1) % 3], &part[k]);
         add_sector(disc, &middle, part[k].angle_before + part[k].angle_after, out);
-        if (part[k].inside) {
+        if (part[k].has_part_in_disc) {
             add_edge_part_in_ball(disc, &middle, &part[k], out);
         }
     }

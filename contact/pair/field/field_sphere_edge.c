@@ -21,14 +21,14 @@ enum { LANES = 4, MAX_NODES = 16 };
 struct rule {
     double node[MAX_NODES], weight[MAX_NODES];
     int count;
-    double along, across;
+    double least_semi_axis_along_edge, least_semi_axis_across_edge;
 };
 
 /* The semi-axes of an ellipse. */
 #define ELLIPSE(rho) 0.5 * ((rho) + 1.0 / (rho)), 0.5 * ((rho)-1.0 / (rho))
 
 enum { RULES = 4 };
-static const struct rule rules[RULES] = {
+static const struct rule quadrature_rules[RULES] = {
     {{-0.86113631159405258, -0.33998104358485626, 0.33998104358485626, 0.86113631159405258},
      {0.34785484513745386, 0.65214515486254614, 0.65214515486254614, 0.34785484513745386},
      4,
@@ -82,18 +82,20 @@ static const struct rule *choose_rule(const struct field_sphere *ball, double sq
                                       double t0, double t1)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
-    const int is_whole = ball->power == floor(ball->power);
+    const int is_integer_power = ball->power == floor(ball->power);
     /* distance from the middle of the part to the nearer end of the line in the ball */
-    const double reach =
-        is_whole ? INFINITY
-                 : sqrt(tact_max(ball->radius * ball->radius - squared_distance, 0.0)) - fabs(mean);
+    const double distance_to_line_end =
+        is_integer_power
+            ? INFINITY
+            : sqrt(tact_max(ball->radius * ball->radius - squared_distance, 0.0)) - fabs(mean);
     for (int i = 0; i < RULES; i++) {
-        double across = rules[i].across * half;
-        if (reach >= rules[i].along * half && squared_distance >= across * across) {
-            return &rules[i];
+        double least_semi_axis = quadrature_rules[i].least_semi_axis_across_edge * half;
+        if (distance_to_line_end >= quadrature_rules[i].least_semi_axis_along_edge * half &&
+            squared_distance >= least_semi_axis * least_semi_axis) {
+            return &quadrature_rules[i];
         }
     }
-    return is_whole ? &rules[RULES - 1] : &rim_rule;
+    return is_integer_power ? &quadrature_rules[RULES - 1] : &rim_rule;
 }
 
 /* Pressures of levels q, 0 or above. */
@@ -138,10 +140,10 @@ TACT_INLINE void add_nodes(const struct field_disc *disc, const struct field_pot
     const tact_d4 q = ball->slope * u;
     compute_pressures(power, &q, &p);
     const tact_d4 load = p * u * (load_scale - u * load_slope);
-    tact_d4 radial = weight * h / square;
-    radial = TACT_D4_SELECT(square > zero, radial, zero);
-    s->load += radial * (middle->load - load);
-    s->spring += radial * (middle->spring - p);
+    tact_d4 radial_weight = weight * h / square;
+    radial_weight = TACT_D4_SELECT(square > zero, radial_weight, zero);
+    s->load += radial_weight * (middle->load - load);
+    s->spring += radial_weight * (middle->spring - p);
     s->line_load += weight * load;
     s->line_spring += weight * p;
     s->lever_spring += weight * t * p;
@@ -169,11 +171,11 @@ static void add_line_part(const struct field_disc *disc, const struct field_pote
             add_nodes(disc, middle, rule, i, h, mean, half, power, &s);
         }
     }
-    out->radial.load += sum_lanes(&s.load);
-    out->radial.spring += sum_lanes(&s.spring);
+    out->radial_integrals.load += sum_lanes(&s.load);
+    out->radial_integrals.spring += sum_lanes(&s.spring);
     out->line.load += sum_lanes(&s.line_load);
     out->line.spring += sum_lanes(&s.line_spring);
-    out->lever.spring += sum_lanes(&s.lever_spring);
+    out->position_weighted.spring += sum_lanes(&s.lever_spring);
 }
 
 /* Integrals of polynomials along the line: h / 2 and h (2 rim - square) / 8 of the radial ones,
@@ -185,10 +187,10 @@ static void add_polynomials(const struct field_disc *disc, double h, const doubl
     const double length = t[1] - t[0], sum = t[1] + t[0], rim = disc->rim - h * h;
     const double mean_square = (t[0] * t[0] + t[0] * t[1] + t[1] * t[1]) / 3.0,
                  squares = t[0] * t[0] + t[1] * t[1];
-    out->radial.area = 0.5 * h * length;
-    out->radial_rest = 0.25 * h * length * (disc->rim - 0.5 * (h * h + mean_square));
+    out->radial_integrals.area = 0.5 * h * length;
+    out->radial_area_integral = 0.25 * h * length * (disc->rim - 0.5 * (h * h + mean_square));
     out->line.area = 0.5 * length * (rim - mean_square);
-    out->lever.area = 0.25 * length * sum * (rim - 0.5 * squares);
+    out->position_weighted.area = 0.25 * length * sum * (rim - 0.5 * squares);
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_field_integrate_edge,

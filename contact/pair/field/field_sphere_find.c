@@ -98,7 +98,7 @@ static int trace_outline(const struct face *face, const struct field_disc_part p
 {
     int rc = 0;
     p->corners = 0;
-    if (!part[0].inside && !part[1].inside && !part[2].inside) {
+    if (!part[0].has_part_in_disc && !part[1].has_part_in_disc && !part[2].has_part_in_disc) {
         for (int i = 0; !rc && i < ARC_POINTS; i++) {
             double angle = 2.0 * PI * i / ARC_POINTS, rim = sqrt(face->disc.rim);
             const double at[2] = {rim * tact_cos(angle), rim * tact_sin(angle)};
@@ -107,17 +107,17 @@ static int trace_outline(const struct face *face, const struct field_disc_part p
         return rc;
     }
     for (int k = 0; !rc && k < 3; k++) {
-        if (!part[k].inside) {
+        if (!part[k].has_part_in_disc) {
             continue;
         }
         int next = (k + 1) % 3;
-        while (!part[next].inside) {
+        while (!part[next].has_part_in_disc) {
             next = (next + 1) % 3;
         }
         rc = add_outline_corner(face, part[k].end[0], 4 + k, p);
         /* an edge that ends on the circle to rounding may not leave the disc, but the next edge is
          * outside */
-        if (!rc && (part[k].leaves || next != (k + 1) % 3)) {
+        if (!rc && (part[k].ends_outside || next != (k + 1) % 3)) {
             rc = add_arc_corners(face, part[k].end[1], arc_angle(part, k, next), p);
         }
     }
@@ -185,7 +185,7 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
         return -ENOSPC;
     }
     disc_moments_to_space(&face, s.area, s.first, s.second, &p->area_moments);
-    disc_moments_to_space(&face, s.stiffness_zeroth, s.stiffness_first, s.stiffness_second,
+    disc_moments_to_space(&face, s.stiffness_sum, s.stiffness_first, s.stiffness_second,
                           &p->stiffness_moments);
     shift_moments_point(&p->area_moments, p->corner[0]);
     p->level = tact_field_level(p, p->corner[0]);
@@ -201,8 +201,8 @@ static int is_in_ball(const struct field_box *box, const double *centre, double 
 {
     double square = 0.0;
     for (int k = 0; k < 3; k++) {
-        double beyond = tact_max(fabs(centre[k] - box->middle[k]) - box->half[k], 0.0);
-        square += beyond * beyond;
+        double distance_beyond_box = tact_max(fabs(centre[k] - box->middle[k]) - box->half[k], 0.0);
+        square += distance_beyond_box * distance_beyond_box;
     }
     return square < radius * radius;
 }
@@ -244,8 +244,8 @@ double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
     const struct field_polygon *p = of->polygon;
     double radius = of->sphere.radius, height = tact_v3_dot(p->normal, p->corner[0]), area = 0.0;
     for (size_t i = 0; i < of->count; i++) {
-        double other = tact_v3_dot(p[i].normal, p[i].corner[0]);
-        if (fabs(other - height) > 1e-12 * radius ||
+        double other_height = tact_v3_dot(p[i].normal, p[i].corner[0]);
+        if (fabs(other_height - height) > 1e-12 * radius ||
             !(tact_v3_dot(p[i].normal, p->normal) > 1.0 - 1e-12)) {
             return 0.0;
         }
@@ -264,24 +264,26 @@ void tact_field_sphere_stiffness(const struct field_polygon *p, const double *or
                                  double *stiffness)
 {
     const struct field_moments *m = &p->stiffness_moments;
-    double full[36], a[3], lever[3];
+    double unsymmetric_stiffness[36], a[3], lever[3];
     tact_v3_scale(a, origin, -1.0);
     tact_v3_cross(lever, a, p->normal);
     for (int r = 0; r < 3; r++) {
-        double *row = full + 6 * r;
+        double *row = unsymmetric_stiffness + 6 * r;
         tact_v3_cross(row + 3, m->second + 3 * r, p->normal);
         tact_v3_axpy(row + 3, m->first[r], lever);
         tact_v3_scale(row, p->normal, m->first[r]);
     }
     for (int c = 0; c < 6; c++) {
-        const double column[3] = {full[c], full[6 + c], full[12 + c]};
-        double turned[3];
-        tact_v3_cross(turned, a, column);
-        full[18 + c] = turned[0];
-        full[24 + c] = turned[1];
-        full[30 + c] = turned[2];
+        const double column[3] = {unsymmetric_stiffness[c], unsymmetric_stiffness[6 + c],
+                                  unsymmetric_stiffness[12 + c]};
+        double torque_row[3];
+        tact_v3_cross(torque_row, a, column);
+        unsymmetric_stiffness[18 + c] = torque_row[0];
+        unsymmetric_stiffness[24 + c] = torque_row[1];
+        unsymmetric_stiffness[30 + c] = torque_row[2];
     }
     for (int k = 0; k < 36; k++) {
-        stiffness[k] += 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
+        stiffness[k] +=
+            0.5 * (unsymmetric_stiffness[k] + unsymmetric_stiffness[6 * (k % 6) + k / 6]);
     }
 }

@@ -16,15 +16,16 @@ struct field_disc {
  * pressure p, of w = -p'/r, and of 1. */
 struct field_disc_sums {
     double load, load_first[2];
-    double stiffness_zeroth, stiffness_first[2], stiffness_second[4];
+    double stiffness_sum, stiffness_first[2], stiffness_second[4];
     double area, first[2], second[4];
-    double rest; /* integral along the rim of half the squared distance from it */
+    double squared_rim_distance_integral; /* integral along the rim of half the squared distance
+                                             from it */
 };
 
 /* A triangle's edge and its part in the disc, from end[0] to end[1]. */
 struct field_disc_part {
-    int inside;                       /* 1 where a part of the edge is in the disc */
-    int enters, leaves;               /* 1 where the edge begins, or ends, outside the disc */
+    int has_part_in_disc;             /* 1 where a part of the edge is in the disc */
+    int starts_outside, ends_outside; /* 1 where the edge begins, or ends, outside the disc */
     double distance;                  /* of its line from the foot, positive toward the triangle */
     double along[2], t[2], end[2][2]; /* direction; ends of the part, from the line's point nearest
                                          to the foot, and as points */
@@ -39,10 +40,11 @@ struct field_potentials {
 
 /* Integrals along the part of a triangle's edge in the ball. */
 struct field_edge_sums {
-    struct field_potentials radial; /* of h / rho^2 times the integrals F of p, w and 1 */
-    double radial_rest;             /* of that of a */
-    struct field_potentials line;   /* of the potentials */
-    struct field_potentials lever; /* of the potentials p and a times the position along the edge */
+    struct field_potentials radial_integrals; /* of h / rho^2 times the integrals F of p, w and 1 */
+    double radial_area_integral;              /* of that of a */
+    struct field_potentials line;             /* of the potentials */
+    struct field_potentials
+        position_weighted; /* of the potentials p and a times the position along the edge */
 };
 
 /* Integrates along a line at distance h from the foot of the centre, from t[0] to t[1] from the

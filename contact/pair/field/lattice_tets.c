@@ -26,7 +26,7 @@ struct cells {
     uint32_t *vertex; /* index of the tetrahedra's vertex at each node, from 1; 0: none */
     struct tact_extent *out;
     size_t vertex_capacity, tet_capacity;
-    int full; /* memory ran out */
+    int is_out_of_memory; /* memory ran out */
 };
 
 /* Level of the block that contains a finest cell. */
@@ -242,7 +242,7 @@ static void *grow_array(struct cells *c, void *old, size_t *capacity, size_t req
     }
     size_t new_capacity = 2 * required_count + 1024;
     void *resized_array = realloc(old, new_capacity * element_size);
-    c->full |= !resized_array;
+    c->is_out_of_memory |= !resized_array;
     *capacity = resized_array ? new_capacity : *capacity;
     return resized_array ? resized_array : old;
 }
@@ -250,13 +250,13 @@ static void *grow_array(struct cells *c, void *old, size_t *capacity, size_t req
 static uint32_t vertex_of_node(struct cells *c, size_t node)
 {
     struct tact_extent *out = c->out;
-    if (!c->vertex[node] && !c->full) {
+    if (!c->vertex[node] && !c->is_out_of_memory) {
         size_t room = c->vertex_capacity;
         out->vertices =
             grow_array(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
         out->extent =
             grow_array(c, out->extent, &c->vertex_capacity, out->vertex_count + 1, sizeof(double));
-        if (c->full) {
+        if (c->is_out_of_memory) {
             return 0;
         }
         int at[3];
@@ -281,7 +281,7 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
     }
     out->tets =
         grow_array(c, out->tets, &c->tet_capacity, out->tet_count + 1, 4 * sizeof *out->tets);
-    if (!(most > 0.0) || c->full) {
+    if (!(most > 0.0) || c->is_out_of_memory) {
         return;
     }
     uint32_t *tet = out->tets + 4 * out->tet_count++;
@@ -322,14 +322,14 @@ struct face {
 static void describe_block_face(const struct cells *c, const int at[3], int level, int axis,
                                 int upper, struct face *f)
 {
-    static const int round[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    static const int corner_order_around_face[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     int size = 1 << level, u = (axis + 1) % 3, v = (axis + 2) % 3, place[3];
     place[axis] = at[axis] + (upper ? size : 0);
     place[u] = at[u] + size / 2;
     place[v] = at[v] + size / 2;
     f->middle = lattice_node_index(c->l, place);
     for (int i = 0; i < 4; i++) {
-        const int *p = round[i], *q = round[(i + 1) % 4];
+        const int *p = corner_order_around_face[i], *q = corner_order_around_face[(i + 1) % 4];
         place[u] = at[u] + p[0] * size;
         place[v] = at[v] + p[1] * size;
         f->corner[i] = lattice_node_index(c->l, place);
@@ -371,14 +371,14 @@ static void add_face_tetrahedra(struct cells *c, size_t apex, const struct face 
 static void add_kuhn_tetrahedra(struct cells *c, const int at[3], int size)
 {
     static const int order[6][2] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}};
-    const int whole[3] = {at[0] + size, at[1] + size, at[2] + size};
+    const int opposite_corner[3] = {at[0] + size, at[1] + size, at[2] + size};
     for (int i = 0; i < 6; i++) {
         int one[3] = {at[0], at[1], at[2]}, two[3];
         one[order[i][0]] += size;
         memcpy(two, one, sizeof two);
         two[order[i][1]] += size;
         add_lattice_tet(c, lattice_node_index(c->l, at), lattice_node_index(c->l, one),
-                        lattice_node_index(c->l, two), lattice_node_index(c->l, whole));
+                        lattice_node_index(c->l, two), lattice_node_index(c->l, opposite_corner));
     }
 }
 
@@ -433,7 +433,7 @@ int tact_lattice_tets(const struct lattice *l, double tolerance, double relative
         choose_all_block_sizes(&c);
         visit_all_blocks(&c, add_block_tetrahedra);
     }
-    int rc = !c.level || !c.vertex || c.full ? -ENOMEM : out->tet_count ? 0 : -EDOM;
+    int rc = !c.level || !c.vertex || c.is_out_of_memory ? -ENOMEM : out->tet_count ? 0 : -EDOM;
     free(c.level);
     free(c.vertex);
     return rc;

@@ -147,9 +147,9 @@ static const struct point *find_nearest_last_corner(const struct point_list *las
     const struct point *points = last->points + last->first[pair], *best = NULL;
     double least = 0.01 * tact_v3_dot(arm, arm);
     for (int i = 0; i < last->point_count_of_pair[pair]; i++) {
-        double before[3], difference[3];
-        tact_m3_tmul_v3(before, last->frame + 12 * pair + 3, points[i].at);
-        tact_v3_sub(difference, before, arm);
+        double last_arm[3], difference[3];
+        tact_m3_tmul_v3(last_arm, last->frame + 12 * pair + 3, points[i].at);
+        tact_v3_sub(difference, last_arm, arm);
         double distance = tact_v3_dot(difference, difference);
         if (distance <= least && !points[i].key[0]) {
             least = distance;
@@ -171,15 +171,15 @@ void tact_points_copy_last_impulses(struct point_store *store, int pair, int kno
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);
-        const struct point *before =
+        const struct point *last_point =
             point->key[0]
                 ? find_point_of_feature_in_last_tick(last->points + last->first[pair],
                                                      last->point_count_of_pair[pair], point, &next)
                 : find_nearest_last_corner(last, pair, arm);
-        if (!before) {
+        if (!last_point) {
             continue;
         }
-        tact_m3_tmul_v3(world, last->frame + 12 * pair + 3, before->p);
+        tact_m3_tmul_v3(world, last->frame + 12 * pair + 3, last_point->p);
         tact_m3_mul_v3(point->p, frame, world);
         point->p[0] = tact_max(point->p[0], 0.0);
         tact_v3_cross(torque, point->at, point->p);

@@ -151,11 +151,12 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
         bend = tact_max(bend, fabs(c->bend[k][0]) + fabs(c->bend[k][3]));
     }
     turns = sqrt(turns);
-    double share = turns > MAX_NORMAL_ROTATION_STEP ? MAX_NORMAL_ROTATION_STEP / turns : 1.0;
+    double step_fraction =
+        turns > MAX_NORMAL_ROTATION_STEP ? MAX_NORMAL_ROTATION_STEP / turns : 1.0;
     for (int k = 0; k < 2; k++) {
         double tangential_step[3], local[3];
-        tact_v3_scale(tangential_step, c->frame + 3, share * step[k][0]);
-        tact_v3_axpy(tangential_step, share * step[k][1], c->frame + 6);
+        tact_v3_scale(tangential_step, c->frame + 3, step_fraction * step[k][0]);
+        tact_v3_axpy(tangential_step, step_fraction * step[k][1], c->frame + 6);
         tact_m3_tmul_v3(local, pair->turn[k], tangential_step);
         if (pair->charts[k]) {
             tact_charts_move(pair->charts[k], c->place[k], local);
@@ -327,14 +328,14 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
                                   double distance, const double turn[2], double slope, double n[3])
 {
     struct smooth_contact next;
-    double share = 1.0, d[3], to[3];
-    for (int i = 0; i < MAX_STEP_HALVINGS; i++, share *= 0.5) {
+    double step_fraction = 1.0, d[3], to[3];
+    for (int i = 0; i < MAX_STEP_HALVINGS; i++, step_fraction *= 0.5) {
         tact_v3_copy(to, n);
-        tact_v3_axpy(to, share * turn[0], c->frame + 3);
-        tact_v3_axpy(to, share * turn[1], c->frame + 6);
+        tact_v3_axpy(to, step_fraction * turn[0], c->frame + 3);
+        tact_v3_axpy(to, step_fraction * turn[1], c->frame + 6);
         tact_v3_normalize(to, to);
         double increased_distance = support_distance(pair, to, &next, d);
-        if (increased_distance >= distance + ARMIJO_INCREASE_RATIO * share * slope) {
+        if (increased_distance >= distance + ARMIJO_INCREASE_RATIO * step_fraction * slope) {
             tact_v3_copy(n, to);
             return increased_distance;
         }
@@ -358,10 +359,10 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
         double slope = ascent_direction(c, tangential_offset, turn),
                size = tact_hypot(turn[0], turn[1]);
         if (size < MAX_ROTATION_LEFT_FOR_NEWTON) {
-            struct smooth_contact near = *c;
-            if (!tact_smooth_follow_closest(pair, &near) &&
-                near.gap >= distance - 1e-9 * fabs(distance)) {
-                *c = near;
+            struct smooth_contact converged_contact = *c;
+            if (!tact_smooth_follow_closest(pair, &converged_contact) &&
+                converged_contact.gap >= distance - 1e-9 * fabs(distance)) {
+                *c = converged_contact;
                 return 0;
             }
         }

@@ -35,11 +35,11 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
     if (!is_torus(a) && !is_torus(b)) {
         return 0;
     }
-    const struct tact_shape *other = is_torus(a) ? b : a;
-    if (is_halfspace(other)) {
+    const struct tact_shape *other_shape = is_torus(a) ? b : a;
+    if (is_halfspace(other_shape)) {
         return 1;
     }
-    return is_torus(other) || tact_shape_type(other->kind)->support ? TACT_PIECES : 0;
+    return is_torus(other_shape) || tact_shape_type(other_shape->kind)->support ? TACT_PIECES : 0;
 }
 
 /* Sets the axis of the torus in a pair with a half-space, and the plane's normal, world; returns
@@ -158,11 +158,13 @@ static int closest_points_from_sample(const struct torus_ring *ring, int i,
                                       struct smooth_contact *c)
 {
     const double *f = ring->value, *size = ring->pair->shape[ring->torus_index]->size;
-    double before = f[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
-           after = f[(i + 1) % TORUS_RING_SAMPLES], out[3];
-    double bend = before + after - 2.0 * f[i];
-    double part = bend > 0.0 ? 0.5 * (before - after) / bend : 0.0;
-    double angle = 2.0 * 3.14159265358979323846 * (i + part) / TORUS_RING_SAMPLES;
+    double previous_distance = f[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
+           next_distance = f[(i + 1) % TORUS_RING_SAMPLES], out[3];
+    double second_difference = previous_distance + next_distance - 2.0 * f[i];
+    double minimum_offset = second_difference > 0.0
+                                ? 0.5 * (previous_distance - next_distance) / second_difference
+                                : 0.0;
+    double angle = 2.0 * 3.14159265358979323846 * (i + minimum_offset) / TORUS_RING_SAMPLES;
     struct tact_surface_point p;
     if (!(tube_distance_at_angle(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
         return -EDOM;
@@ -175,24 +177,25 @@ static int closest_points_from_sample(const struct torus_ring *ring, int i,
     return tact_smooth_follow_closest(ring->pair, c);
 }
 
-int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
-                            double same)
+int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
+                            const struct smooth_contact *c, double same_contact_distance)
 {
-    int room = found < TACT_PIECES ? found : TACT_PIECES, farthest = 0;
-    for (int i = 0; i < room; i++) {
+    int stored_contact_count = contact_count < TACT_PIECES ? contact_count : TACT_PIECES,
+        farthest = 0;
+    for (int i = 0; i < stored_contact_count; i++) {
         double d[3];
         tact_v3_sub(d, all[i].arm[0], c->arm[0]);
-        if (tact_v3_norm(d) <= same) {
-            return found;
+        if (tact_v3_norm(d) <= same_contact_distance) {
+            return contact_count;
         }
         farthest = all[i].gap > all[farthest].gap ? i : farthest;
     }
-    if (found < TACT_PIECES) {
-        all[found] = *c;
+    if (contact_count < TACT_PIECES) {
+        all[contact_count] = *c;
     } else if (c->gap < all[farthest].gap) {
         all[farthest] = *c;
     }
-    return found + 1;
+    return contact_count + 1;
 }
 
 static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, double near,
@@ -206,9 +209,10 @@ static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, d
     sample_ring(&ring);
     for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
         struct smooth_contact c;
-        double before = ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
+        double previous_distance = ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
                at = ring.value[i];
-        if (at > before || at > ring.value[(i + 1) % TORUS_RING_SAMPLES] || !(at <= max_distance)) {
+        if (at > previous_distance || at > ring.value[(i + 1) % TORUS_RING_SAMPLES] ||
+            !(at <= max_distance)) {
             continue;
         }
         if (closest_points_from_sample(&ring, i, &c)) {

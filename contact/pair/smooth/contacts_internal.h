@@ -17,10 +17,10 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
 int tact_smooth_find_contacts(const struct smooth_pair *pair, double near,
                               struct smooth_contact contact[TACT_PIECES], int *search_failed);
 
-/* Adds a contact to a list, unless one of the listed contacts is within `same` [m]; beyond
- * TACT_PIECES the farthest is dropped. Returns the number listed. */
-int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
-                            double same);
+/* Adds a contact to a list, unless one of the listed contacts is within same_contact_distance [m];
+ * beyond TACT_PIECES the farthest is dropped. Returns the number listed. */
+int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
+                            const struct smooth_contact *c, double same_contact_distance);
 
 /* Index in the pair of the half-space on which a torus lies so flat that it touches along its whole
  * ring, else -1. */

@@ -41,27 +41,27 @@ static int fill_edge_data(const struct tact_shape *shape, struct smooth_shape_da
 int tact_smooth_prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                         const struct tact_material *material, void **data, struct tact_error *err)
 {
-    struct smooth_shape_data *made = calloc(1, sizeof *made);
-    int rc = made ? fill_edge_data(shape, made) : -ENOMEM;
+    struct smooth_shape_data *shape_data = calloc(1, sizeof *shape_data);
+    int rc = shape_data ? fill_edge_data(shape, shape_data) : -ENOMEM;
     (void)model;
     (void)material;
     if (rc) {
-        tact_smooth_release(made);
+        tact_smooth_release(shape_data);
         return rc == -ENOMEM ? rc : tact_error_set(err, rc, "expected a smooth solid");
     }
-    *data = made;
+    *data = shape_data;
     return 0;
 }
 
 void tact_smooth_release(void *data)
 {
-    struct smooth_shape_data *made = data;
-    if (made) {
-        tact_charts_free(made->owned_charts);
-        tact_core_free(made->core);
-        tact_moments_scratch_destroy(made->scratch);
+    struct smooth_shape_data *shape_data = data;
+    if (shape_data) {
+        tact_charts_free(shape_data->owned_charts);
+        tact_core_free(shape_data->core);
+        tact_moments_scratch_destroy(shape_data->scratch);
     }
-    free(made);
+    free(shape_data);
 }
 
 static int measure_by_volume_model(const struct tact_pair_query *query,

@@ -28,9 +28,9 @@ static void rotate_twist_rate(const struct tact_pose *pose, int back, const doub
 
 /* 1 where the rotation of a shape continues that of the last ticks, so that it can be extrapolated:
  * it is nearly that of the last tick, or changes as much as before, as at the turning point of a
- * swing, or hardly at all. earlier: of the tick before the last; NULL: not known. */
-static int continues_rotation(const double now[6], const double last[6], const double *earlier,
-                              double h)
+ * swing, or hardly at all. twist_before_last: that of the tick before the last; NULL: not known. */
+static int does_rotation_continue(const double now[6], const double last[6],
+                                  const double *twist_before_last, double h)
 {
     double change[3], difference[3];
     tact_v3_sub(change, now + 3, last + 3);
@@ -38,26 +38,26 @@ static int continues_rotation(const double now[6], const double last[6], const d
     if (tact_pair_is_rotation_steady(now, last) || h * size <= MAX_NEGLIGIBLE_TURN_CHANGE) {
         return 1;
     }
-    if (!earlier) {
+    if (!twist_before_last) {
         return 0;
     }
     tact_v3_sub(difference, change, last + 3);
-    tact_v3_add(difference, difference, earlier + 3);
+    tact_v3_add(difference, difference, twist_before_last + 3);
     return tact_v3_norm(difference) <= MAX_STEADY_CHANGE_RATIO * size;
 }
 
 /* Number of ticks for which the contact has existed. */
 static double ticks_of_contact(const struct tact_pair_query *q, double steady_ticks,
-                               const double *last, const double *earlier)
+                               const double *last, const double *twist_before_last)
 {
     int is_contact_steady = 1, is_earlier_known = steady_ticks > 0.0;
     for (int k = 0; k < 2; k++) {
-        is_contact_steady &=
-            continues_rotation(q->twist[k], last + 6 * k, is_earlier_known ? earlier + 6 * k : NULL,
-                               q->options->period);
+        is_contact_steady &= does_rotation_continue(
+            q->twist[k], last + 6 * k, is_earlier_known ? twist_before_last + 6 * k : NULL,
+            q->options->period);
     }
-    double before = is_contact_steady ? steady_ticks : 0.0;
-    return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
+    double earlier_steady_ticks = is_contact_steady ? steady_ticks : 0.0;
+    return q->pressed > 0.0 ? tact_min(earlier_steady_ticks + 1.0, 3.0) : 0.0;
 }
 
 void tact_smooth_extrapolate_motion(const struct tact_pair_query *q, double *steady_ticks,

@@ -35,7 +35,7 @@
 enum {
     SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of tree nodes; trees are balanced */
     MAX_NEWTON_STARTS = 64,   /* number of best start points kept for Newton's method */
-    SUPPORT_ROUNDS = 6,       /* number of steps from a start point by support points */
+    SUPPORT_POINT_ITERATIONS = 6, /* number of steps from a start point by support points */
 };
 
 /* A start point of Newton's method: two cells that may touch, or one cell and a point of a closed
@@ -76,8 +76,8 @@ int tact_smooth_can_search_charts(const struct tact_shape *a, const struct tact_
 /* 1 where the middle of a cell is near a contact that was already found. */
 static int is_near_known_contact(const struct chart_search *s, int k, const struct chart_node *cell)
 {
-    int room = s->found < TACT_PIECES ? s->found : TACT_PIECES;
-    for (int i = 0; i < room; i++) {
+    int stored_contact_count = s->found < TACT_PIECES ? s->found : TACT_PIECES;
+    for (int i = 0; i < stored_contact_count; i++) {
         double at[3];
         tact_m3_tmul_v3(at, s->pair->turn[k], s->contact[i].arm[k]);
         tact_v3_sub(at, at, cell->center);
@@ -243,12 +243,12 @@ static int is_overlap_near_start(const struct chart_search *s, const struct newt
  */
 static int approach_by_support_points(const struct smooth_pair *pair, int k, double place[2][3])
 {
-    const struct tact_shape *form = pair->shape[1 - k];
+    const struct tact_shape *closed_form_shape = pair->shape[1 - k];
     struct tact_surface_point p;
-    if (!tact_shape_type(form->kind)->support) {
+    if (!tact_shape_type(closed_form_shape->kind)->support) {
         return -EDOM;
     }
-    for (int i = 0; i < SUPPORT_ROUNDS; i++) {
+    for (int i = 0; i < SUPPORT_POINT_ITERATIONS; i++) {
         double n[3], opposite[3], d[3];
         if (tact_charts_point(pair->charts[k], place[k], &p)) {
             return -EDOM;
@@ -256,7 +256,7 @@ static int approach_by_support_points(const struct smooth_pair *pair, int k, dou
         tact_m3_mul_v3(n, pair->turn[k], p.normal);
         tact_v3_scale(n, n, -1.0);
         tact_m3_tmul_v3(opposite, pair->turn[1 - k], n);
-        tact_shape_support(form, opposite, place[1 - k]);
+        tact_shape_support(closed_form_shape, opposite, place[1 - k]);
         tact_m3_mul_v3(n, pair->turn[1 - k], place[1 - k]);
         tact_v3_axpy(n, k ? 1.0 : -1.0, pair->origin_offset);
         tact_m3_tmul_v3(d, pair->turn[k], n);
@@ -400,7 +400,8 @@ static int may_chart_nodes_touch(const struct chart_search *s, const struct char
         return 0;
     }
     tact_m3_tmul_v3(n, s->rotation_b_to_a, a->axis);
-    if (fabs(tact_v3_dot(d, a->axis)) > s->near + a->flat + tact_chart_node_extent_along(b, n)) {
+    if (fabs(tact_v3_dot(d, a->axis)) >
+        s->near + a->extent_along_cone_axis + tact_chart_node_extent_along(b, n)) {
         return 0;
     }
     tact_v3_sub(n, a->axis, axis);

@@ -22,7 +22,7 @@
 #define MAX_NORMAL_TURN_PER_TICK 0.3
 /* Longest way of a contact over a surface in a tick over which the curvature counts as constant,
  * relative to the radius of the body. */
-#define MAX_UNCHECKED_WAY_RATIO 0.1
+#define MAX_UNCHECKED_TRAVEL_RATIO 0.1
 /* Largest change of a principal curvature over a longer way, relative to the relative curvature. */
 #define MAX_CURVATURE_CHANGE 0.1
 /* Distance up to which two contacts are the same, relative to the smaller body. */
@@ -63,12 +63,13 @@ static int count_smooth_patches(const struct tact_shape *a, const struct tact_sh
 struct smooth_search_result {
     struct smooth_pair pair;
     struct smooth_contact contact[TACT_PIECES];
-    int has_charts; /* 1: at least one of the two surfaces has charts */
-    int found;      /* number of contacts */
-    int edges;      /* 1: there may be contacts that only the models features or volume measure */
-    int missed;     /* 1: a contact of closed forms that is near was not found */
-    double near;    /* largest gap with which charts may be in contact in this tick [m] */
-    double size;    /* size of the smaller body [m] */
+    int has_charts;    /* 1: at least one of the two surfaces has charts */
+    int contact_count; /* number of contacts */
+    int has_edges; /* 1: there may be contacts that only the models features or volume measure */
+    int was_contact_missed;  /* 1: a contact of closed forms that is near was not found */
+    double max_touching_gap; /* largest gap with which charts may be in contact in
+                                              this tick [m] */
+    double size;             /* size of the smaller body [m] */
 };
 
 /* Speed that gravity adds in two ticks [m/s]: a slower approach is no impact. */
@@ -82,19 +83,19 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
     const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     double v[3], speed = 0.0;
     tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
-    f->edges = f->found = f->missed = 0;
+    f->has_edges = f->contact_count = f->was_contact_missed = 0;
     f->size = INFINITY;
     for (int k = 0; k < 2; k++) {
         f->pair.charts[k] = data[k]->charts;
-        f->edges |= data[k]->edges;
+        f->has_edges |= data[k]->edges;
         speed += tact_v3_norm(q->twist[k] + 3) * data[k]->radius;
         f->size = data[k]->radius > 0.0 ? tact_min(f->size, data[k]->radius) : f->size;
     }
     f->has_charts = f->pair.charts[0] || f->pair.charts[1];
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     speed += tact_v3_norm(v);
-    f->near = q->options->period * (2.0 * speed + gravity_speed_change(q)) +
-              MAX_CONTACT_GAP_RATIO * f->size;
+    f->max_touching_gap = q->options->period * (2.0 * speed + gravity_speed_change(q)) +
+                          MAX_CONTACT_GAP_RATIO * f->size;
 }
 
 /* Number of contacts in the last tick; limited, as the state may come from a damaged log. */
@@ -108,34 +109,35 @@ static int last_contact_count(const struct tact_pair_query *q)
 static int follow_contacts_of_last_tick(const struct tact_pair_query *q,
                                         struct smooth_search_result *f)
 {
-    int known = 0;
+    int existing_contact_count = 0;
     for (int i = 0; i < last_contact_count(q); i++) {
         struct smooth_contact c;
         memcpy(c.place, q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
         if (!tact_smooth_follow_closest(&f->pair, &c) &&
-            (!f->has_charts || tact_smooth_is_overlap_local(&f->pair, f->near, &c))) {
-            known = tact_smooth_add_contact(f->contact, known, &c, SAME_CONTACT_DISTANCE * f->size);
+            (!f->has_charts || tact_smooth_is_overlap_local(&f->pair, f->max_touching_gap, &c))) {
+            existing_contact_count = tact_smooth_add_contact(f->contact, existing_contact_count, &c,
+                                                             SAME_CONTACT_DISTANCE * f->size);
         }
     }
-    return known;
+    return existing_contact_count;
 }
 
 /* Finds the contacts of charts: those of the last tick, then others. Edges may touch where a convex
  * pair has no contact of its smooth surfaces. */
 static void find_chart_contacts(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
-    int search_failed = 0, edges = f->edges;
+    int search_failed = 0, edges = f->has_edges;
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     /* a cylinder or cone touches a plane along a line, at an edge or a face */
     if (edges && plane) {
         return;
     }
-    f->found = follow_contacts_of_last_tick(q, f);
-    if (q->most > 1 || !f->found) {
-        f->found =
-            tact_smooth_search_contacts(&f->pair, f->near, f->found, f->contact, &search_failed);
+    f->contact_count = follow_contacts_of_last_tick(q, f);
+    if (q->most > 1 || !f->contact_count) {
+        f->contact_count = tact_smooth_search_contacts(
+            &f->pair, f->max_touching_gap, f->contact_count, f->contact, &search_failed);
     }
-    f->edges = search_failed || f->found > TACT_PIECES || (edges && !f->found);
+    f->has_edges = search_failed || f->contact_count > TACT_PIECES || (edges && !f->contact_count);
 }
 
 /* Finds the contacts of surfaces in closed form: for a convex pair from the last tick's points,
@@ -144,11 +146,12 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
                                           struct smooth_search_result *f)
 {
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    f->found = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
-    if (!f->found) {
-        f->found = tact_smooth_find_contacts(&f->pair, f->near, f->contact, &f->missed);
-        q->counts[TACT_COUNT_NOT_FOUND] += f->missed;
-        q->counts[TACT_COUNT_CONFORMING] += f->found > TACT_PIECES;
+    f->contact_count = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
+    if (!f->contact_count) {
+        f->contact_count = tact_smooth_find_contacts(&f->pair, f->max_touching_gap, f->contact,
+                                                     &f->was_contact_missed);
+        q->counts[TACT_COUNT_NOT_FOUND] += f->was_contact_missed;
+        q->counts[TACT_COUNT_CONFORMING] += f->contact_count > TACT_PIECES;
     }
 }
 
@@ -216,7 +219,8 @@ static int is_motion_too_large(const struct smooth_contact *c,
 static int will_curvature_change(const struct smooth_pair *pair, const struct smooth_contact *c,
                                  int k, const double *last_place, double way)
 {
-    const double relative[2] = {c->bend[0][0] + c->bend[1][0], c->bend[0][3] + c->bend[1][3]};
+    const double relative_curvature[2] = {c->bend[0][0] + c->bend[1][0],
+                                          c->bend[0][3] + c->bend[1][3]};
     struct tact_surface_point now, last;
     double directions[9], curvature[2][2], moved[3];
     if (tact_smooth_surface_point(pair, k, c->place[k], &now) ||
@@ -228,7 +232,7 @@ static int will_curvature_change(const struct smooth_pair *pair, const struct sm
     tact_v3_sub(moved, now.at, last.at);
     for (int i = 0; i < 2; i++) {
         if (!(fabs(curvature[0][i] - curvature[1][i]) * way <=
-              MAX_CURVATURE_CHANGE * relative[i] * tact_v3_norm(moved))) {
+              MAX_CURVATURE_CHANGE * relative_curvature[i] * tact_v3_norm(moved))) {
             return 1;
         }
     }
@@ -236,16 +240,17 @@ static int will_curvature_change(const struct smooth_pair *pair, const struct sm
 }
 
 /* 1 where a contact moves far over a surface in a tick, to places that are curved otherwise. */
-static int leaves_its_curvature(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                const struct smooth_contact *c,
-                                const struct smooth_contact_motion *motion)
+static int does_contact_reach_other_curvature(const struct tact_pair_query *q,
+                                              const struct smooth_pair *pair,
+                                              const struct smooth_contact *c,
+                                              const struct smooth_contact_motion *motion)
 {
     const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     for (int k = 0; k < 2; k++) {
         double way = q->options->period * tact_v3_norm(motion->velocity_over_surface[k]);
-        if (data[k]->radius > 0.0 && !(way <= MAX_UNCHECKED_WAY_RATIO * data[k]->radius)) {
-            const double *last = places_in_last_tick(q, pair, c);
-            if (last && will_curvature_change(pair, c, k, last + 3 * k, way)) {
+        if (data[k]->radius > 0.0 && !(way <= MAX_UNCHECKED_TRAVEL_RATIO * data[k]->radius)) {
+            const double *last_places = places_in_last_tick(q, pair, c);
+            if (last_places && will_curvature_change(pair, c, k, last_places + 3 * k, way)) {
                 return 1;
             }
         }
@@ -266,7 +271,7 @@ static void contact_velocity(const struct tact_pair_query *q, const struct smoot
 
 /* 1 where the curvatures of the surfaces nearly cancel along t1, the direction of the smallest
  * relative curvature. */
-static int nearly_conforms(const struct smooth_contact *c)
+static int do_surfaces_nearly_conform(const struct smooth_contact *c)
 {
     const double *a = c->bend[0], *b = c->bend[1];
     return tact_max(fabs(a[0]), fabs(b[0])) >= MIN_CONFORMING_CURVATURE_RATIO * (a[0] + b[0]);
@@ -283,11 +288,12 @@ static void limit_tangential_changes(const struct tact_pair_query *q,
 {
     double slip[3];
     contact_velocity(q, c, slip);
-    double before = tact_hypot(tact_v3_dot(c->frame + 3, slip), tact_v3_dot(c->frame + 6, slip));
-    double change = tact_hypot(row_velocity_change[1], row_velocity_change[2]);
-    if (change > before) {
-        row_velocity_change[1] *= before / change;
-        row_velocity_change[2] *= before / change;
+    double slip_speed =
+        tact_hypot(tact_v3_dot(c->frame + 3, slip), tact_v3_dot(c->frame + 6, slip));
+    double slip_speed_change = tact_hypot(row_velocity_change[1], row_velocity_change[2]);
+    if (slip_speed_change > slip_speed) {
+        row_velocity_change[1] *= slip_speed / slip_speed_change;
+        row_velocity_change[2] *= slip_speed / slip_speed_change;
     }
 }
 
@@ -303,7 +309,8 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
     double h = q->options->period;
     memset(row_velocity_change, 0, 4 * sizeof *row_velocity_change);
     if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h) ||
-        (!nearly_conforms(c) && leaves_its_curvature(q, pair, c, &motion))) {
+        (!do_surfaces_nearly_conform(c) &&
+         does_contact_reach_other_curvature(q, pair, c, &motion))) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
@@ -311,7 +318,7 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
     for (int i = 0; i < 4; i++) {
         row_velocity_change[i] *= 0.5 * h;
     }
-    if (nearly_conforms(c)) {
+    if (do_surfaces_nearly_conform(c)) {
         limit_tangential_changes(q, c, row_velocity_change);
     }
 }
@@ -396,9 +403,9 @@ static double largest_touching_gap(const struct tact_pair_query *q, const struct
 
 /* 1 for a contact that continues, or begins without an impact: in an impact the second-order term
  * has no benefit. */
-static int continues_contact_smoothly(const struct tact_pair_query *q,
-                                      const struct smooth_pair *pair,
-                                      const struct smooth_contact *c)
+static int is_contact_continued_smoothly(const struct tact_pair_query *q,
+                                         const struct smooth_pair *pair,
+                                         const struct smooth_contact *c)
 {
     return (q->pressed > 0.0 && places_in_last_tick(q, pair, c)) ||
            closing_speed(q, c) < gravity_speed_change(q);
@@ -468,16 +475,17 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
 }
 
 /* Keeps the contacts that may touch in this tick, aligned with their principal curvatures. Returns
- * their number; f->edges: 1 where one of charts touches along a line. */
+ * their number; f->has_edges: 1 where a contact of charts is along a line. */
 static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
                                   double k[TACT_PIECES][2])
 {
-    int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touching_contact_count = 0;
+    int count = f->contact_count < TACT_PIECES ? f->contact_count : TACT_PIECES,
+        touching_contact_count = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
         align_to_principal_curvature(c, k[touching_contact_count]);
-        f->edges |= f->has_charts && c->gap <= f->near &&
-                    !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
+        f->has_edges |= f->has_charts && c->gap <= f->max_touching_gap &&
+                        !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
         if (c->gap <= largest_touching_gap(q, c, k[touching_contact_count])) {
             f->contact[touching_contact_count++] = *c;
         }
@@ -496,7 +504,7 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_sear
                                    q->state + SMOOTH_STATE_LAST_MOTION, twist, rate);
     for (int i = 0; i < touching_contact_count; i++) {
         memset(row_velocity_change, 0, sizeof row_velocity_change);
-        if (continues_contact_smoothly(q, &f->pair, &contact[i])) {
+        if (is_contact_continued_smoothly(q, &f->pair, &contact[i])) {
             constraint_row_velocity_changes(q, &f->pair, &contact[i], (const double(*)[6])twist,
                                             (const double(*)[6])rate, row_velocity_change);
         }
@@ -522,8 +530,9 @@ static int is_conforming_contact_too_fast(const struct tact_pair_query *q,
     for (int i = 0; i < touching_contact_count; i++) {
         const struct smooth_contact *c = &f->contact[i];
         struct smooth_contact_motion motion;
-        if (nearly_conforms(c) && (tact_smooth_contact_point_rates(c, q->twist, &motion) ||
-                                   is_motion_too_large(c, &motion, q->options->period))) {
+        if (do_surfaces_nearly_conform(c) &&
+            (tact_smooth_contact_point_rates(c, q->twist, &motion) ||
+             is_motion_too_large(c, &motion, q->options->period))) {
             return 1;
         }
     }
@@ -555,14 +564,14 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         find_contacts_of_closed_forms(q, &f);
     }
     int touching_contact_count = keep_touching_contacts(q, &f, k);
-    if (!f.edges && tact_smooth_can_measure_edges(q)) {
-        int outruns = (f.has_charts || q->most == 1) &&
-                      is_conforming_contact_too_fast(q, &f, touching_contact_count);
-        q->counts[TACT_COUNT_CONFORMING] += outruns;
+    if (!f.has_edges && tact_smooth_can_measure_edges(q)) {
+        int is_conforming_and_fast = (f.has_charts || q->most == 1) &&
+                                     is_conforming_contact_too_fast(q, &f, touching_contact_count);
+        q->counts[TACT_COUNT_CONFORMING] += is_conforming_and_fast;
         /* of a torus whose middle line is inside the other shape the only contact may be missed */
-        f.edges = outruns || (f.missed && !touching_contact_count);
+        f.has_edges = is_conforming_and_fast || (f.was_contact_missed && !touching_contact_count);
     }
-    if (f.edges) {
+    if (f.has_edges) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
     }
@@ -570,7 +579,7 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     /* the closest points of a convex pair, kept in the state, remain a good starting point */
     if (!touching_contact_count) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = 0.0;
-        store_contact_places(q, f.contact, f.found > 0 && q->most == 1);
+        store_contact_places(q, f.contact, f.contact_count > 0 && q->most == 1);
         return -EDOM;
     }
     measure_contacts(q, &f, (const double(*)[2])k, touching_contact_count, patch, piece);

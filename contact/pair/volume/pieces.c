@@ -77,13 +77,13 @@ static void add_overlap_face(void *user, const tact_d4 *corner, int n, double sh
 /* Removes slivers. */
 static void remove_small_groups(struct face_groups *g)
 {
-    int kept = 0;
+    int kept_group_count = 0;
     for (int i = 0; i < g->count; i++) {
         if (g->group[i].size > MIN_GROUP_AREA_FRACTION * g->areas.all) {
-            g->group[kept++] = g->group[i];
+            g->group[kept_group_count++] = g->group[i];
         }
     }
-    g->count = kept;
+    g->count = kept_group_count;
 }
 
 int tact_overlap_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b)
@@ -104,12 +104,15 @@ static void plane_of_equal_depths(const struct group *i, const struct group *j,
     double ni[3], nj[3];
     tact_v3_normalize(ni, i->area);
     tact_v3_normalize(nj, j->area);
-    double faces = tact_v3_dot(ni, offset) - tact_v3_dot(nj, offset) > 0.0 ? 1.0 : -1.0;
-    /* depths below the planes: ni (pi - x) and nj (pj - x); inside: faces (depth_j - depth_i) <= 0
+    double sign_of_first_group =
+        tact_v3_dot(ni, offset) - tact_v3_dot(nj, offset) > 0.0 ? 1.0 : -1.0;
+    /* depths below the planes: ni (pi - x) and nj (pj - x); inside: sign_of_first_group (depth_j -
+     * depth_i) <= 0
      */
     tact_v3_sub(n, ni, nj);
-    tact_v3_scale(n, n, faces);
-    double d = faces * (tact_v3_dot(ni, pi) - tact_v3_dot(nj, pj)), size = tact_v3_norm(n);
+    tact_v3_scale(n, n, sign_of_first_group);
+    double d = sign_of_first_group * (tact_v3_dot(ni, pi) - tact_v3_dot(nj, pj)),
+           size = tact_v3_norm(n);
     tact_quat_rotate(middle, pose->quat_wxyz, n);
     tact_v3_scale(plane, middle, 1.0 / size);
     plane[3] = d / size + tact_v3_dot(plane, pose->position);
@@ -118,17 +121,18 @@ static void plane_of_equal_depths(const struct group *i, const struct group *j,
 int tact_overlap_pieces_group_faces(const struct tact_pair_query *q,
                                     struct tact_overlap_pieces *out)
 {
-    int swapped = q->a->mesh->facets != NULL; /* the first solid is the one that is not convex */
-    const struct tact_mesh *nonconvex_mesh = swapped ? q->b->mesh : q->a->mesh;
-    const struct tact_mesh *convex_mesh = swapped ? q->a->mesh : q->b->mesh;
-    const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
+    int is_a_convex =
+        q->a->mesh->facets != NULL; /* the first solid is the one that is not convex */
+    const struct tact_mesh *nonconvex_mesh = is_a_convex ? q->b->mesh : q->a->mesh;
+    const struct tact_mesh *convex_mesh = is_a_convex ? q->a->mesh : q->b->mesh;
+    const struct tact_pose *pose = is_a_convex ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
     struct face_groups groups = {.count = 0};
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
     tact_cutter_init_frame(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex_mesh->facets,
-                           swapped ? q->pose_a : q->pose_b);
+                           is_a_convex ? q->pose_a : q->pose_b);
     if (tact_cut_mesh(&cutter, nonconvex_mesh, add_overlap_face, &groups) != 1 || groups.full ||
         tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||
         tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {

@@ -30,13 +30,13 @@ static struct tact_patch_options choose_patch_options(const struct tact_pair_que
     const struct tact_contact_law *law = q->law;
     int curved = is_either_shape_of_face_kind(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    int exact = plane || follows_bouchard_law || curved;
+    int uses_gradient_normal = plane || follows_bouchard_law || curved;
     int uses_equivalent_ellipse = follows_bouchard_law && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
         uses_equivalent_ellipse ? EQUIVALENT_ELLIPSE_SCALE : law->ellipse_size,
-        exact ? TACT_NORMAL_GRADIENT : q->options->normal,
+        uses_gradient_normal ? TACT_NORMAL_GRADIENT : q->options->normal,
         q->options->spin,
         law->tip_radius,
         law->tip_power,
