@@ -6,7 +6,8 @@
 
 #include <lapacke.h>
 
-#define TOLERANCE 1e-9 /* of a matrix scaled to a unit diagonal */
+#define NEGATIVE_EIGENVALUE_TOLERANCE                                                              \
+    1e-9 /* largest negative eigenvalue that counts as 0, of a matrix scaled to a unit diagonal */
 
 enum { WORK = 3 * 6 }; /* numbers of work space that dsyev needs, at least 3 n - 1 */
 
@@ -48,13 +49,14 @@ enum tact_symmetric_six_fault tact_symmetric_six_check(const double m[36])
     for (int i = 0; i < 36; i++) {
         const int transposed_entry = i % 6 * 6 + i / 6;
         const double off = m[i] - m[transposed_entry];
-        if (off != 0.0 && !(fabs(unit[i] - unit[transposed_entry]) <= TOLERANCE)) {
+        if (off != 0.0 &&
+            !(fabs(unit[i] - unit[transposed_entry]) <= NEGATIVE_EIGENVALUE_TOLERANCE)) {
             return TACT_SIX_NOT_SYMMETRIC;
         }
-        if (i % 7 && !(fabs(unit[i]) <= 1.0 + TOLERANCE)) {
+        if (i % 7 && !(fabs(unit[i]) <= 1.0 + NEGATIVE_EIGENVALUE_TOLERANCE)) {
             return TACT_SIX_INDEFINITE;
         }
     }
     tact_symmetric_six_eigenvalues(unit, values);
-    return values[0] >= -TOLERANCE ? TACT_SIX_SOUND : TACT_SIX_INDEFINITE;
+    return values[0] >= -NEGATIVE_EIGENVALUE_TOLERANCE ? TACT_SIX_SOUND : TACT_SIX_INDEFINITE;
 }

@@ -102,7 +102,7 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
     struct simplex_basis b;
     set_initial_simplex_basis(&b, size);
     for (int simplex_step = 0; simplex_step < MOST_STEPS; simplex_step++) {
-        /* a tolerance of 1e-14 could prevent termination by rounding */
+        /* with a tolerance of 1e-14 rounding could keep the search from ending */
         double y[4], max_violation = 1e-12 * size;
         size_t entering_plane = count;
         if (!solve_4x4_system(b.row, b.right, y)) {

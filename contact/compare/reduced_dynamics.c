@@ -61,12 +61,12 @@ static void multiply_by_inertia(const struct tact_body *body, const double v[SPA
 static void compute_applied_wrench(const struct tact_reduced *r, const struct reduced_kinematics *k,
                                    const double phi[SPATIAL], double out[SPATIAL])
 {
-    double momentum[SPATIAL], turn[9], at[3], gravity_in_body[3];
+    double momentum[SPATIAL], rotation[9], at[3], gravity_in_body[3];
     multiply_by_inertia(&r->body, phi, momentum);
     tact_v3_cross(out, momentum, phi);
     tact_v3_cross(out + 3, momentum + 3, phi);
-    tact_reduced_moving_body_pose(k, turn, at);
-    tact_m3_tmul_v3(gravity_in_body, turn, r->options.gravity);
+    tact_reduced_moving_body_pose(k, rotation, at);
+    tact_m3_tmul_v3(gravity_in_body, rotation, r->options.gravity);
     tact_v3_axpy(out + 3, r->body.mass, gravity_in_body);
 }
 
@@ -96,10 +96,12 @@ static void slip_direction(const struct tact_reduced *r, const double twist[SPAT
  * free motion, H'^T f_c = 0; with slip it is F f_c = 0 (26) with |f_n| for f_n: z is outward, so
  * that a contact that presses has f_6 < 0 and (22, 23) have the other sign.
  */
-static int
-fill_wrench_constraint_rows(const struct tact_reduced *r, const struct reduced_kinematics *k,
-                            enum tact_reduced_mode mode, const struct independent_rates *free,
-                            const double twist[SPATIAL], double row[COORDINATES][SPATIAL])
+static int fill_wrench_constraint_rows(const struct tact_reduced *r,
+                                       const struct reduced_kinematics *k,
+                                       enum tact_reduced_mode mode,
+                                       const struct independent_rates *independent,
+                                       const double twist[SPATIAL],
+                                       double row[COORDINATES][SPATIAL])
 {
     memset(row, 0, COORDINATES * sizeof row[0]);
     if (mode == TACT_REDUCED_SLIDING) {
@@ -112,28 +114,29 @@ fill_wrench_constraint_rows(const struct tact_reduced *r, const struct reduced_k
         row[4][5] = -r->options.friction_dynamic * slip_axis[1];
         return COORDINATES;
     }
-    for (int n = 0; n < free->count; n++) {
+    for (int n = 0; n < independent->count; n++) {
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                row[n][i] += k->h[i][j] * free->p[j][n];
+                row[n][i] += k->h[i][j] * independent->p[j][n];
             }
         }
     }
-    return free->count;
+    return independent->count;
 }
 
 /* The part of the body's acceleration that is due to the velocities: phi' - H q'', that is H' q'
  * with the rate of the independent rates' matrix. */
 static void compute_bias_acceleration(const struct reduced_state *s,
                                       const struct reduced_kinematics *k,
-                                      const struct independent_rates *free, double out[SPATIAL])
+                                      const struct independent_rates *independent,
+                                      double out[SPATIAL])
 {
     double bias_coordinate_acceleration[COORDINATES] = {0.0};
-    for (int j = 0; j < COORDINATES && free->count <= MOST_RATES_WITHOUT_SLIP; j++) {
+    for (int j = 0; j < COORDINATES && independent->count <= MOST_RATES_WITHOUT_SLIP; j++) {
         static const int independent_rate_indices[MOST_RATES_WITHOUT_SLIP] = {2, 3, 4};
-        for (int n = 0; n < free->count; n++) {
+        for (int n = 0; n < independent->count; n++) {
             bias_coordinate_acceleration[j] +=
-                free->rate[j][n] * s->rate[independent_rate_indices[n]];
+                independent->rate[j][n] * s->rate[independent_rate_indices[n]];
         }
     }
     for (int i = 0; i < SPATIAL; i++) {

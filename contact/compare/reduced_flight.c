@@ -16,10 +16,10 @@ enum { BISECTIONS = 60 };
 void tact_reduced_end_contact(struct tact_reduced *r)
 {
     struct reduced_kinematics k;
-    double turn[9], axes[9], twist[SPATIAL] = {0.0}, arm[3], velocity_of_offset[3];
+    double rotation[9], axes[9], twist[SPATIAL] = {0.0}, arm[3], velocity_of_offset[3];
     tact_reduced_kinematics(r->surface, &r->state, &k);
-    tact_reduced_moving_body_pose(&k, turn, r->body.pose.position);
-    tact_reduced_matrix_to_quat(turn, r->body.pose.quat_wxyz);
+    tact_reduced_moving_body_pose(&k, rotation, r->body.pose.position);
+    tact_reduced_matrix_to_quat(rotation, r->body.pose.quat_wxyz);
     tact_reduced_contact_axes_in_world(&k, axes);
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
@@ -99,11 +99,11 @@ static double contact_velocity(const struct tact_reduced *r, const struct smooth
 static void apply_impulse_at_point(struct tact_body *body, const double arm[3],
                                    const double impulse[3])
 {
-    double torque[3], turn[3];
+    double torque[3], rotation[3];
     tact_v3_axpy(body->twist, 1.0 / body->mass, impulse);
     tact_v3_cross(torque, arm, impulse);
-    tact_m3_mul_v3(turn, body->inverse_world, torque);
-    tact_v3_add(body->twist + 3, body->twist + 3, turn);
+    tact_m3_mul_v3(rotation, body->inverse_world, torque);
+    tact_v3_add(body->twist + 3, body->twist + 3, rotation);
 }
 
 /* The mobility W of a point of the body: an impulse P there changes its velocity by W P. */
@@ -231,7 +231,7 @@ static void remove_normal_velocity(struct tact_reduced *r, const double n[3], co
 
 int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_contact *c)
 {
-    double velocity[3], arm[3], turn[9], axes[9], twist[SPATIAL];
+    double velocity[3], arm[3], rotation[9], axes[9], twist[SPATIAL];
     struct reduced_kinematics k;
     contact_arm(r, c, arm);
     remove_normal_velocity(r, c->frame, arm, contact_velocity(r, c, velocity));
@@ -245,14 +245,15 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
     r->state.q[4] = 0.0;
     memset(r->state.rate, 0, sizeof r->state.rate);
     tact_reduced_kinematics(r->surface, &r->state, &k);
-    tact_quat_to_m3(turn, r->body.pose.quat_wxyz);
-    tact_m3_mul(axes, turn, k.frame[0].axes);
+    tact_quat_to_m3(rotation, r->body.pose.quat_wxyz);
+    tact_m3_mul(axes, rotation, k.frame[0].axes);
     tact_m3_tmul_v3(twist, axes, r->body.twist + 3);
     tact_m3_tmul_v3(twist + 3, axes, velocity);
-    if (tact_reduced_set_rates_from_pose(r->surface, turn, twist, &r->state)) {
+    if (tact_reduced_set_rates_from_pose(r->surface, rotation, twist, &r->state)) {
         return -EDOM;
     }
-    /* the coordinates place the body so that it touches, which an overlap at the start raises */
+    /* reduced coordinates place the body in contact: one that overlapped at the start is raised by
+     * that */
     struct tact_reduced simulation_after_contact = *r;
     tact_reduced_end_contact(&simulation_after_contact);
     r->state.max_kinetic_energy = tact_body_energy(&simulation_after_contact.body);

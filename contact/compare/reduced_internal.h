@@ -68,8 +68,9 @@ enum reduced_failure {
 
 enum {
     MAX_CHART_CROSSINGS_WITHOUT_TIME =
-        64,                        /* limit of chart edges crossed while time stands still */
-    MAX_STEPS_WITHOUT_TIME = 10000 /* limit of rejected steps and crossed edges in succession */
+        64, /* largest number of chart edges crossed in succession without time between them */
+    MAX_STEPS_WITHOUT_TIME =
+        10000 /* largest number of rejected steps and crossed chart edges in succession */
 };
 
 struct tact_reduced {
@@ -107,19 +108,20 @@ void tact_reduced_kinematics(const struct reduced_surface surface[2],
                              const struct reduced_state *state, struct reduced_kinematics *out);
 
 /* Pose of the moving body's frame 1 in the world (9). */
-void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double turn[9],
+void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double rotation[9],
                                    double at[3]);
 
 /* Axes of the contact frame 1c in the world, as columns. */
 void tact_reduced_contact_axes_in_world(const struct reduced_kinematics *k, double axes[9]);
 
 /* Converts a rotation matrix to a unit quaternion, by its largest component (Shepperd 1978). */
-void tact_reduced_matrix_to_quat(const double turn[9], double q[4]);
+void tact_reduced_matrix_to_quat(const double rotation[9], double q[4]);
 
 /* Sets the angle psi and the rates such that they correspond to a pose (frame 1 in the world) and a
  * twist (in 1c), at given chart coordinates. -EDOM where H is singular. */
-int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2], const double turn[9],
-                                     const double twist[SPATIAL], struct reduced_state *state);
+int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2],
+                                     const double rotation[9], const double twist[SPATIAL],
+                                     struct reduced_state *state);
 
 /* Checks that a state reached by a step is possible: the surfaces separate on all sides of the
  * contact, and the energy has not risen; a state that fails may also come from a step that is too

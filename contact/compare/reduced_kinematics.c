@@ -93,12 +93,12 @@ void tact_reduced_contact_frame(const struct reduced_surface *surface, const str
 }
 
 /* Rotates the angular and the linear half of the rows of h. */
-static void rotate_spatial_rows(const double turn[9], const double h[SPATIAL][2],
+static void rotate_spatial_rows(const double rotation[9], const double h[SPATIAL][2],
                                 double out[SPATIAL][2])
 {
     for (int i = 0; i < SPATIAL; i++) {
         const int first_row_of_half = i / 3 * 3;
-        const double *row = turn + 3 * (i % 3);
+        const double *row = rotation + 3 * (i % 3);
         for (int k = 0; k < 2; k++) {
             out[i][k] = row[0] * h[first_row_of_half][k] + row[1] * h[first_row_of_half + 1][k] +
                         row[2] * h[first_row_of_half + 2][k];
@@ -233,12 +233,13 @@ void tact_reduced_kinematics(const struct reduced_surface surface[2], const stru
     set_no_slip_rate_matrix(k);
 }
 
-void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double turn[9], double at[3])
+void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double rotation[9],
+                                   double at[3])
 {
     double axes[9], moved[3];
     tact_reduced_contact_axes_in_world(k, axes);
-    tact_m3_mul_t(turn, axes, k->frame[0].axes);
-    tact_m3_mul_v3(moved, turn, k->frame[0].at);
+    tact_m3_mul_t(rotation, axes, k->frame[0].axes);
+    tact_m3_mul_v3(moved, rotation, k->frame[0].at);
     tact_v3_sub(at, k->frame[1].at, moved);
 }
 
@@ -265,20 +266,22 @@ void tact_reduced_matrix_to_quat(const double m[9], double q[4])
 
 void tact_reduced_contact_axes_in_world(const struct reduced_kinematics *k, double axes[9])
 {
-    tact_m3_mul(axes, k->frame[1].axes,
-                k->contact_angle_rotation); /* the matrix R_psi is its own inverse */
+    tact_m3_mul(
+        axes, k->frame[1].axes,
+        k->contact_angle_rotation); /* R_psi, the rotation from 2c to 1c, is its own inverse */
 }
 
-int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2], const double turn[9],
-                                     const double twist[SPATIAL], struct reduced_state *s)
+int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2],
+                                     const double rotation[9], const double twist[SPATIAL],
+                                     struct reduced_state *s)
 {
     struct reduced_kinematics k;
     double contact_to_world[9], contact_angle_rotation[9], a[COORDINATES * COORDINATES];
     s->q[4] = 0.0;
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(surface, s, &k);
-    tact_m3_mul(contact_to_world, turn, k.frame[0].axes); /* 1c to the world */
-    /* transpose of that rotation times the rotation from 2c to the world */
+    tact_m3_mul(contact_to_world, rotation, k.frame[0].axes); /* 1c to the world */
+    /* transposed rotation from 1c to the world, times the rotation from 2c to the world */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             contact_angle_rotation[3 * i + j] = contact_to_world[i] * k.frame[1].axes[j] +
@@ -334,13 +337,13 @@ int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
     s->chart[b] = p.chart;
     memcpy(s->q + 2 * b, p.st, sizeof p.st);
     tact_reduced_contact_frame(&r->surface[b], &p, &kinematics_after.frame[b]);
-    const double turn =
+    const double rotation =
         tact_reduced_chart_frame_angle(&kinematics_before.frame[b], &kinematics_after.frame[b]);
-    s->q[4] += turn;
+    s->q[4] += rotation;
     if (b == 0) { /* velocity and direction of slip are given in frame 1c, which rotates */
-        transform_to_rotated_tangents(twist, turn);
-        transform_to_rotated_tangents(twist + 3, turn);
-        transform_to_rotated_tangents(r->incipient_slip, turn);
+        transform_to_rotated_tangents(twist, rotation);
+        transform_to_rotated_tangents(twist + 3, rotation);
+        transform_to_rotated_tangents(r->incipient_slip, rotation);
     }
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(r->surface, s, &kinematics_after);

@@ -46,7 +46,7 @@ static enum reduced_failure check_relative_curvature_positive(const struct reduc
 enum reduced_failure tact_reduced_check_state(const struct tact_reduced *r, struct reduced_state *s)
 {
     struct reduced_kinematics k;
-    double turn[9], at[3], phi[SPATIAL] = {0.0}, turned[3];
+    double rotation[9], at[3], phi[SPATIAL] = {0.0}, turned[3];
     tact_reduced_kinematics(r->surface, s, &k);
     const enum reduced_failure failure = check_relative_curvature_positive(&k);
     if (failure) {
@@ -57,7 +57,7 @@ enum reduced_failure tact_reduced_check_state(const struct tact_reduced *r, stru
             phi[i] += k.jacobian_in_body[i][j] * s->rate[j];
         }
     }
-    tact_reduced_moving_body_pose(&k, turn, at);
+    tact_reduced_moving_body_pose(&k, rotation, at);
     tact_m3_mul_v3(turned, r->body.inertia, phi);
     const double body_weight = r->body.mass * tact_v3_norm(r->options.gravity);
     const double potential_energy = -r->body.mass * tact_v3_dot(r->options.gravity, at);

@@ -21,7 +21,8 @@ static int compute_state_derivative(const struct tact_reduced *r, struct reduced
     struct reduced_kinematics k;
     struct reduced_motion f;
     memset(out, 0, sizeof *out);
-    if (mode != TACT_REDUCED_SLIDING) { /* the dependent rates follow from the position alone */
+    if (mode != TACT_REDUCED_SLIDING) { /* the dependent rates follow from the independent ones by
+                                           matrices of the position alone */
         tact_reduced_kinematics(r->surface, s, &k);
         tact_reduced_compute_dependent_rates(&k, mode, s->rate);
     }

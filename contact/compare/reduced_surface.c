@@ -35,7 +35,7 @@ void tact_reduced_surface_set_pose(struct reduced_surface *surface, const struct
                                    const struct tact_pose *pose)
 {
     surface->shape = shape;
-    tact_quat_to_m3(surface->turn, pose->quat_wxyz);
+    tact_quat_to_m3(surface->rotation, pose->quat_wxyz);
     tact_v3_copy(surface->at, pose->position);
 }
 
@@ -275,7 +275,7 @@ void tact_reduced_surface_point(const struct reduced_surface *s, const struct ch
     for (int i = 0; i < 3; i++) {
         c[i] = tact_jet_constant(s->at[i]);
         for (int k = 0; k < 3; k++) {
-            c[i] = tact_jet_add(c[i], tact_jet_scale(own[k], s->turn[3 * i + k]));
+            c[i] = tact_jet_add(c[i], tact_jet_scale(own[k], s->rotation[3 * i + k]));
         }
     }
 }
@@ -369,7 +369,7 @@ static struct chart_point next_square_chart(const struct square_charts *s,
                                                       1.0 - p->st[1]};
     const int to = s->neighbour_over_edge[p->chart][edge];
     if (to == SQUARE_POLE) {
-        return *p; /* where the chart is singular, and the motion ends */
+        return *p; /* at a pole the chart is singular, and the motion ends */
     }
     struct chart_point r = {.chart = to / SQUARE_SIDES};
     tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - fraction_along_edge[edge], r.st);

@@ -11,8 +11,8 @@
 /* A surface with its pose in the frame of its body or in the world. */
 struct reduced_surface {
     const struct tact_shape *shape;
-    double turn[9]; /* rotation from the shape frame to that of the body or the world */
-    double at[3];   /* origin of the shape frame in that of the body or the world [m] */
+    double rotation[9]; /* rotation from the shape frame to that of the body or the world */
+    double at[3];       /* origin of the shape frame in that of the body or the world [m] */
 };
 
 /* A point of a surface by chart number and chart coordinates. */

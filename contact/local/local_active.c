@@ -10,7 +10,8 @@ enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
 #define MIN_FRICTION_RATIO_AT_LIMIT                                                                \
     (1.0 - 1e-9) /* ratio of friction to its limit from which the limit counts as reached */
 #define ROUNDING_VELOCITY_RESIDUAL                                                                 \
-    1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
+    1e-15 /* residual of the contact velocities, relative to their size, that counts as rounding   \
+           */
 #define MAX_NORMAL_FORCE_DROP_RATIO                                                                \
     0.9 /* largest share of the normal force by which a Newton step may reduce it */
 #define MAX_SQUARED_FRICTION_RATIO                                                                 \
@@ -106,26 +107,27 @@ static int switch_between_stick_and_slip(struct tact_active_set *a)
 }
 
 /* Loads a scaled 3 x 3 block of S; returns the block's largest diagonal entry. */
-static double copy_scaled_block(const struct tact_local_problem *problem, const double *unit,
-                                int row, int column, double *out)
+static double copy_scaled_block(const struct tact_local_problem *problem,
+                                const double *impulse_unit, int row, int column, double *out)
 {
     const int *i = tact_local_row_of_scaled_unknown + row,
               *j = tact_local_row_of_scaled_unknown + column;
     for (int k = 0; k < 9; k++) {
-        out[k] = unit[row + k / 3] * unit[column + k % 3] * problem->s[6 * i[k / 3] + j[k % 3]];
+        out[k] = impulse_unit[row + k / 3] * impulse_unit[column + k % 3] *
+                 problem->s[6 * i[k / 3] + j[k % 3]];
     }
     return tact_max(out[0], tact_max(out[4], out[8]));
 }
 
 /* Loads three scaled entries of b and of r; returns the largest of b. */
-static double copy_scaled_rows(const struct tact_local_problem *problem, const double *unit,
+static double copy_scaled_rows(const struct tact_local_problem *problem, const double *impulse_unit,
                                const double *r, int row, double *b, double *x)
 {
     double most = 0.0;
     for (int i = 0; i < 3; i++) {
         int impulse_row = tact_local_row_of_scaled_unknown[row + i];
-        b[i] = unit[row + i] * problem->b[impulse_row];
-        x[i] = unit[row + i] != 0.0 ? r[impulse_row] / unit[row + i] : 0.0;
+        b[i] = impulse_unit[row + i] * problem->b[impulse_row];
+        x[i] = impulse_unit[row + i] != 0.0 ? r[impulse_row] / impulse_unit[row + i] : 0.0;
         most = tact_max(most, fabs(b[i]));
     }
     return most;
@@ -135,13 +137,13 @@ static double copy_scaled_rows(const struct tact_local_problem *problem, const d
 static void copy_scaled_problem(const struct tact_local_problem *problem, const double *r,
                                 struct tact_active_set *a)
 {
-    const double *unit = a->unit;
-    double normal = copy_scaled_block(problem, unit, 0, 0, a->nn);
-    double friction = copy_scaled_block(problem, unit, 3, 3, a->tt);
-    copy_scaled_block(problem, unit, 0, 3, a->nt);
+    const double *impulse_unit = a->impulse_unit;
+    double normal = copy_scaled_block(problem, impulse_unit, 0, 0, a->nn);
+    double friction = copy_scaled_block(problem, impulse_unit, 3, 3, a->tt);
+    copy_scaled_block(problem, impulse_unit, 0, 3, a->nt);
     a->max_scaled_mobility = tact_max(normal, friction);
-    normal = copy_scaled_rows(problem, unit, r, 0, a->bn, a->n);
-    friction = copy_scaled_rows(problem, unit, r, 3, a->bt, a->t);
+    normal = copy_scaled_rows(problem, impulse_unit, r, 0, a->bn, a->n);
+    friction = copy_scaled_rows(problem, impulse_unit, r, 3, a->bt, a->t);
     a->max_bias_velocity = tact_max(normal, friction);
 }
 
@@ -167,13 +169,13 @@ static int init_scaled_problem(const struct tact_local_problem *problem, const d
     int rolls = tact_local_transmits_rolling_torque(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
     int has_torsion_limit =
-        problem->spin_arm > 0.0; /* 0: the contact is a point, without torsion */
+        problem->spin_arm > 0.0; /* spin arm 0: the contact is a point, without torsion */
     if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !has_torsion_limit)) {
         return 0;
     }
-    const double unit[6] = {
+    const double impulse_unit[6] = {
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
-    memcpy(a->unit, unit, sizeof unit);
+    memcpy(a->impulse_unit, impulse_unit, sizeof impulse_unit);
     copy_scaled_problem(problem, r, a);
     if (!has_torsion_limit) {
         a->tt[8] = a->max_scaled_mobility;
@@ -229,8 +231,8 @@ int tact_local_solve_by_active_set(const struct tact_local_problem *problem, dou
         }
         if (tact_active_set_update_face(&a) && switch_between_stick_and_slip(&a)) {
             for (int k = 0; k < 3; k++) {
-                r[tact_local_row_of_scaled_unknown[k]] = a.unit[k] * a.n[k];
-                r[tact_local_row_of_scaled_unknown[3 + k]] = a.unit[3 + k] * a.t[k];
+                r[tact_local_row_of_scaled_unknown[k]] = a.impulse_unit[k] * a.n[k];
+                r[tact_local_row_of_scaled_unknown[3 + k]] = a.impulse_unit[3 + k] * a.t[k];
             }
             return (a.is_slipping ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
@@ -260,9 +262,10 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
         }
         for (int i = 0; i < 3; i++) {
             slope[6 * tact_local_row_of_scaled_unknown[i] + tact_local_row_of_scaled_unknown[k]] =
-                a.unit[i] * row_responses[k].n[i];
+                a.impulse_unit[i] * row_responses[k].n[i];
             slope[6 * tact_local_row_of_scaled_unknown[3 + i] +
-                  tact_local_row_of_scaled_unknown[k]] = a.unit[3 + i] * row_responses[k].t[i];
+                  tact_local_row_of_scaled_unknown[k]] =
+                a.impulse_unit[3 + i] * row_responses[k].t[i];
         }
     }
     return 1;

@@ -19,7 +19,7 @@ struct tact_active_set {
     double nn[9], nt[9], tt[9]; /* blocks of the scaled S: normal by normal, normal by friction,
                                    friction by friction */
     double bn[3], bt[3];
-    double unit[6]; /* impulse per scaled unknown, those of n before those of t */
+    double impulse_unit[6]; /* impulse per scaled unknown, those of n before those of t */
     double semi_axis_1_over_spin_arm,
         semi_axis_2_over_spin_arm; /* semi-axes of the patch over the spin arm */
     double max_bias_velocity;      /* largest entry of b */
@@ -77,8 +77,8 @@ void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const
                                           const double *ut, const double *equation_residuals,
                                           struct tact_active_set_step *out);
 
-/* Responses of the unknowns to an additional velocity of each row in turn, of n, then of t, by its
- * unit. */
+/* Responses of the unknowns to an additional velocity of each row in turn, of n, then of t, that is
+ * 1 in the scaled problem. */
 void tact_active_set_responses_to_rows(const struct tact_active_set *a,
                                        struct tact_active_set_step out[6]);
 

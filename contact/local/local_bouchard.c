@@ -159,7 +159,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
 {
     /* scaled unknowns: normal force, and its moments -tau_2 and tau_1 over the semi-axes */
     static const int row[3] = {0, 5, 4};
-    const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
+    const double impulse_unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
     static const struct admissible_pressure_centres unit_disc = {.corners = 0};
     double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], rhs[4][3];
     for (int i = 0; i < 9; i++) {
@@ -170,7 +170,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
                                      for the velocity b */
         for (int i = 0; i < 3; i++) {
             rhs[k][i] = !is_sticking ? k < 3 ? 0.0 : -r[1 + i]
-                        : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
+                        : k < 3 ? impulse_unit[k] * s[6 * (1 + i) + row[k]]
                                      : problem->b[1 + i];
         }
         if (is_sticking) {
@@ -179,9 +179,10 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
     }
     for (int i = 0; i < 3; i++) {
         const double *own = s + 6 * row[i];
-        g[i] = unit[i] * (problem->b[row[i]] - tact_v3_dot(own + 1, rhs[3]));
+        g[i] = impulse_unit[i] * (problem->b[row[i]] - tact_v3_dot(own + 1, rhs[3]));
         for (int k = 0; k < 3; k++) {
-            h[3 * i + k] = unit[i] * (unit[k] * own[row[k]] - tact_v3_dot(own + 1, rhs[k]));
+            h[3 * i + k] =
+                impulse_unit[i] * (impulse_unit[k] * own[row[k]] - tact_v3_dot(own + 1, rhs[k]));
         }
     }
     int edge = tact_normal_minimize_over_cone(&unit_disc, h, g, x);

@@ -122,7 +122,8 @@ static int solve_scaled_slip_problem(struct scaled_problem *p)
         tact_root_find(evaluate_slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
-    if (z > p->x[0]) { /* friction is put on the limit surface to rounding, and never beyond it */
+    if (z > p->x[0]) { /* friction is scaled to the limit surface except for rounding, and never
+                          beyond it */
         tact_v3_scale(p->x + 3, p->x + 3, p->x[0] > 0.0 ? p->x[0] / z : 0.0);
     }
     return TACT_LIMIT_CONE;
@@ -136,7 +137,7 @@ void tact_local_prepare(struct tact_local_problem *problem)
     for (int i = 0; i < n; i++) {
         memcpy(problem->factor + n * i, problem->s + 6 * i, sizeof(double) * (size_t)n);
     }
-    if (n == 6) { /* constant size: the compiler unrolls the loops */
+    if (n == 6) { /* the number of rows is constant: the compiler unrolls the loops */
         tact_ldl_factor(problem->factor, 6);
     } else {
         tact_ldl_factor(problem->factor, 4);
@@ -151,7 +152,7 @@ int tact_local_solve_sticking_impulse(const struct tact_local_problem *problem, 
     for (int i = 0; i < n; i++) {
         x[i] = -problem->b[i];
     }
-    if (n == 6) { /* constant size: the compiler unrolls the loops */
+    if (n == 6) { /* the number of rows is constant: the compiler unrolls the loops */
         tact_ldl_solve(problem->factor, 6, x);
     } else {
         tact_ldl_solve(problem->factor, 4, x);
@@ -241,7 +242,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
         tact_v3_copy(p.x + 3, z);
     }
     for (int i = 0; i < 6; i++) {
-        r[tact_local_row_of_scaled_unknown[i]] = p.unit[i] * p.x[i];
+        r[tact_local_row_of_scaled_unknown[i]] = p.impulse_unit[i] * p.x[i];
     }
     r[3] += at->d[0] * r[2] - at->d[1] * r[1];
     if (!(p.x[0] > 0.0)) {

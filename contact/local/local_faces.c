@@ -122,7 +122,7 @@ static void set_interior_face_basis(struct tact_active_set *a)
     memcpy(a->face_basis, all, sizeof all);
     memcpy(h, a->nn, sizeof h);
     tact_ldl_factor(h, 3);
-    /* elements of the inverse of the factor L */
+    /* elements of the inverse of the Cholesky factor L */
     double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6];
     normal_response[8] = h[8];
     normal_response[5] = normal_response[7] = h[8] * l21;
@@ -145,10 +145,11 @@ static void set_corner_face_basis(struct tact_active_set *a, const double *p)
     }
 }
 
-/* Sets the basis of an edge or rim as the active face: two directions; second_basis_vector_change,
- * turn: their change with the second unknown. */
+/* Sets the basis of an edge or rim as the active face: two directions; second_basis_vector_change
+ * and second_diagonal_change: what the change of the directions with the second unknown adds to the
+ * products of the second one. */
 static void set_edge_face_basis(struct tact_active_set *a, double second_basis_vector_change,
-                                double turn)
+                                double second_diagonal_change)
 {
     const double *e = a->face_basis[0], *o = a->face_basis[1];
     double he[3], ho[3];
@@ -156,7 +157,7 @@ static void set_edge_face_basis(struct tact_active_set *a, double second_basis_v
     tact_m3_mul_v3(he, a->nn, e);
     tact_m3_mul_v3(ho, a->nn, o);
     double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_basis_vector_change,
-                   tact_v3_dot(o, ho) + turn};
+                   tact_v3_dot(o, ho) + second_diagonal_change};
     tact_ldl_factor(h, 2);
     for (int i = 0; i < 9; i++) {
         double ei = e[i / 3], ej = e[i % 3], oi = o[i / 3] - h[2] * ei, oj = o[i % 3] - h[2] * ej;

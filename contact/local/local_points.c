@@ -26,7 +26,8 @@
 #define STALLED_GAUGE_RESIDUAL                                                                     \
     1e-12 /* relative residual below which a step that does not reduce it ends the search */
 #define DECISION_MARGIN                                                                            \
-    1e-9 /* part of a limit by which a bound of the gauge is beyond it where it decides */
+    1e-9 /* fraction of a limit by which a bound of the gauge must differ from it to decide on     \
+            which side the gauge is */
 #define MIN_SQUARED_SLIP                                                                           \
     (DBL_MIN / (DBL_EPSILON * DBL_EPSILON)) /* square of a slip below which its parts underflow */
 #define MAX_SLIP_NEWTON_STEPS 60
@@ -73,9 +74,10 @@ static void add_part_slip_matrix(const struct tact_friction_points *p, int i,
     const double x = p->x[i], y = p->y[i], share = p->share[i];
     const double one = 1.0 - p->tilt_xx[i], xy = -p->tilt_xy[i], other = 1.0 - p->tilt_yy[i];
     const double a = xy * x - one * y, b = other * x - xy * y;
-    const double entry[9] = {one, xy, a, xy, other, b, a, b, x * b - y * a + p->arm[i] * p->arm[i]};
+    const double part_matrix[9] = {
+        one, xy, a, xy, other, b, a, b, x * b - y * a + p->arm[i] * p->arm[i]};
     for (int k = 0; k < 9; k++) {
-        symmetric_matrix[k] += share * entry[k];
+        symmetric_matrix[k] += share * part_matrix[k];
     }
 }
 
@@ -135,7 +137,7 @@ static int compare_gauge_with_limit(const struct tact_local_problem *problem, co
     }
     double power_below_limit = limit * (1.0 - DECISION_MARGIN) - at->power;
     if (!(tact_v3_norm(gauge_residual) < power_below_limit)) {
-        return -1; /* the bound is hardly below the residual's norm */
+        return -1; /* the bound of the residual's gauge is hardly below the residual's norm */
     }
     return squared_gauge_bound(problem, gauge_residual) < power_below_limit * power_below_limit
                ? 1
@@ -143,11 +145,11 @@ static int compare_gauge_with_limit(const struct tact_local_problem *problem, co
 }
 
 /* Searches for the slip of z from a slip at which the surface is `at`. limit: the search ends where
- * it is decided whether the gauge is at most this, and *decided is set; INFINITY: it is not asked
- * for. Returns the square of the gauge. */
+ * it is decided whether the gauge is at most this, and *is_gauge_within_limit is then 0 or 1;
+ * INFINITY: nothing is to be decided. Returns the square of the gauge. */
 static double find_slip_of_friction(const struct tact_local_problem *problem, const double *z,
                                     double limit, double *slip, struct limit_surface_at_slip *at,
-                                    int *decided)
+                                    int *is_gauge_within_limit)
 {
     struct limit_surface_at_slip trial_limit_surface;
     double size = tact_v3_norm(z), gauge_residual[3], then[3], value, after;
@@ -156,8 +158,9 @@ static double find_slip_of_friction(const struct tact_local_problem *problem, co
          i++) {
         double trial_slip[3];
         if (isfinite(limit)) {
-            *decided = compare_gauge_with_limit(problem, z, slip, at, gauge_residual, limit);
-            if (*decided >= 0) {
+            *is_gauge_within_limit =
+                compare_gauge_with_limit(problem, z, slip, at, gauge_residual, limit);
+            if (*is_gauge_within_limit >= 0) {
                 break;
             }
         }
@@ -189,7 +192,7 @@ double tact_friction_points_squared_gauge(const struct tact_local_problem *probl
                                           const double z[3], double slip[3],
                                           struct limit_surface_at_slip *at)
 {
-    int decided;
+    int is_gauge_within_limit;
     if (!(tact_v3_dot(z, z) > 0.0)) {
         memset(at, 0, sizeof *at);
         tact_v3_set(slip, 0.0, 0.0, 0.0);
@@ -203,7 +206,7 @@ double tact_friction_points_squared_gauge(const struct tact_local_problem *probl
     double share = tact_v3_dot(slip, z) / at->power / at->power;
     tact_v3_scale(slip, slip, share);
     at->power *= share;
-    return find_slip_of_friction(problem, z, INFINITY, slip, at, &decided);
+    return find_slip_of_friction(problem, z, INFINITY, slip, at, &is_gauge_within_limit);
 }
 
 int tact_friction_points_surface_contains(const struct tact_local_problem *problem,
@@ -211,7 +214,7 @@ int tact_friction_points_surface_contains(const struct tact_local_problem *probl
 {
     struct limit_surface_at_slip at;
     double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
-    int decided = -1;
+    int is_gauge_within_limit = -1;
     if (!(size > 0.0) || squared_gauge_bound(problem, z) <= limit * limit) {
         return 1;
     }
@@ -219,8 +222,8 @@ int tact_friction_points_surface_contains(const struct tact_local_problem *probl
     if (size > limit * at.power) {
         return 0;
     }
-    double square = find_slip_of_friction(problem, z, limit, slip, &at, &decided);
-    return decided >= 0 ? decided : square <= limit * limit;
+    double square = find_slip_of_friction(problem, z, limit, slip, &at, &is_gauge_within_limit);
+    return is_gauge_within_limit >= 0 ? is_gauge_within_limit : square <= limit * limit;
 }
 
 double tact_friction_points_gauge_hessian(const struct tact_local_problem *problem,

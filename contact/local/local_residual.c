@@ -31,7 +31,7 @@ static void project_to_second_order_cone(double *x)
 
 /* An impulse and its velocity, scaled at its friction state as in local_scaled_internal.h. */
 struct scaled_contact_state {
-    double unit[6], x[6], u[6];
+    double impulse_unit[6], x[6], u[6];
     double rho; /* factor from velocities to impulses: inverse of the largest diagonal entry of S */
     double untransmitted_force;   /* magnitude of components that the patch does not transmit, as a
                       force   that causes    the same motion */
@@ -58,13 +58,13 @@ static double residual_well_inside_limits(const struct tact_local_problem *probl
     int rolls = tact_local_transmits_rolling_torque(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, residual_force = 0.0,
            rho = 0.0;
-    const double unit[6] = {
+    const double impulse_unit[6] = {
         1.0, mu, mu, arm, rolls ? problem->semi[1] : 0.0, rolls ? problem->semi[0] : 0.0};
     for (int i = 0; i < 6; i++) {
-        double v = unit[i] * u[i], x = unit[i] > 0.0 ? r[i] / unit[i] : 0.0;
+        double v = impulse_unit[i] * u[i], x = impulse_unit[i] > 0.0 ? r[i] / impulse_unit[i] : 0.0;
         residual_force += v * v;
         size += x * x;
-        rho = tact_max(rho, unit[i] * unit[i] * problem->s[7 * i]);
+        rho = tact_max(rho, impulse_unit[i] * impulse_unit[i] * problem->s[7 * i]);
     }
     double share = sqrt(residual_force) / (rho * sqrt(size));
     return share < 0.05 ? share : -1.0;
@@ -72,19 +72,19 @@ static double residual_well_inside_limits(const struct tact_local_problem *probl
 
 /* Scales a contact velocity at the patch centre c to the law's variables, with friction at the
  * centre of pressure d. */
-static void scale_contact_velocity(const double *unit, const double *d, const double *v,
+static void scale_contact_velocity(const double *impulse_unit, const double *d, const double *v,
                                    double *out)
 {
-    tact_v3_set(out, v[0], -unit[1] * v[5], unit[2] * v[4]);
-    tact_v3_set(out + 3, unit[3] * (v[1] - d[1] * v[3]), unit[4] * (v[2] + d[0] * v[3]),
-                unit[5] * v[3]);
+    tact_v3_set(out, v[0], -impulse_unit[1] * v[5], impulse_unit[2] * v[4]);
+    tact_v3_set(out + 3, impulse_unit[3] * (v[1] - d[1] * v[3]),
+                impulse_unit[4] * (v[2] + d[0] * v[3]), impulse_unit[5] * v[3]);
 }
 
-/* Largest diagonal entry of S after its rows and columns are scaled by `unit`. */
-static double largest_scaled_mobility(const struct tact_local_problem *problem, const double *unit,
-                                      const double *d)
+/* Largest diagonal entry of S after its rows and columns are scaled by `impulse_unit`. */
+static double largest_scaled_mobility(const struct tact_local_problem *problem,
+                                      const double *impulse_unit, const double *d)
 {
-    const double *s = problem->s, *a = unit;
+    const double *s = problem->s, *a = impulse_unit;
     double s1 = s[7] - 2.0 * d[1] * s[9] + d[1] * d[1] * s[21];
     double s2 = s[14] + 2.0 * d[0] * s[15] + d[0] * d[0] * s[21];
     double normal = tact_max(s[0], tact_max(a[1] * a[1] * s[35], a[2] * a[2] * s[28]));
@@ -114,23 +114,25 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
                                         const double *d, struct scaled_contact_state *out)
 {
     int rolls = tact_local_transmits_rolling_torque(problem);
-    double *unit = out->unit, *x = out->x, b[6];
-    unit[0] = 1.0;
-    unit[1] = rolls ? problem->semi[0] : 0.0;
-    unit[2] = rolls ? problem->semi[1] : 0.0;
-    unit[3] = unit[4] = problem->mu / sqrt(w[0]);
-    unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
+    double *impulse_unit = out->impulse_unit, *x = out->x, b[6];
+    impulse_unit[0] = 1.0;
+    impulse_unit[1] = rolls ? problem->semi[0] : 0.0;
+    impulse_unit[2] = rolls ? problem->semi[1] : 0.0;
+    impulse_unit[3] = impulse_unit[4] = problem->mu / sqrt(w[0]);
+    impulse_unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
     tact_v3_set(x, r[0], -r[5], r[4]);
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
-    double max_scaled_mobility = largest_scaled_mobility(problem, unit, d),
+    double max_scaled_mobility = largest_scaled_mobility(problem, impulse_unit, d),
            untransmitted_force = 0.0;
     for (int i = 0; i < 6; i++) {
         untransmitted_force +=
-            unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_row_of_scaled_unknown[i]] * x[i] * x[i];
-        x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
+            impulse_unit[i] > 0.0
+                ? 0.0
+                : problem->s[7 * tact_local_row_of_scaled_unknown[i]] * x[i] * x[i];
+        x[i] = impulse_unit[i] > 0.0 ? x[i] / impulse_unit[i] : 0.0;
     }
-    scale_contact_velocity(unit, d, u, out->u);
-    scale_contact_velocity(unit, d, problem->b, b);
+    scale_contact_velocity(impulse_unit, d, u, out->u);
+    scale_contact_velocity(impulse_unit, d, problem->b, b);
     if (tact_has_friction_points(problem)) {
         scale_to_tangent_ellipsoid(problem, slip, b, out);
     }

@@ -34,31 +34,31 @@ static void compute_velocity_changes(const struct tact_active_set *a, const row 
 
 /* Adds the change of friction's direction to the equations of slip, and that of its limit, on a
  * surface of points. dm: change of the torsion. */
-static void add_points_limit_surface_terms(const struct tact_active_set *a, const row *unit,
+static void add_points_limit_surface_terms(const struct tact_active_set *a, const row *impulse_unit,
                                            const row *dm, row *out)
 {
     const double *normal = a->normal, *b = a->surface_hessian, slip_multiplier = a->slip_multiplier;
     for (int i = 0; i < 3; i++) {
-        out[i] +=
-            unit[0] * (b[3 * i] * slip_multiplier) + unit[1] * (b[3 * i + 1] * slip_multiplier);
+        out[i] += impulse_unit[0] * (b[3 * i] * slip_multiplier) +
+                  impulse_unit[1] * (b[3 * i + 1] * slip_multiplier);
         out[i] += *dm * (b[3 * i + 2] * slip_multiplier);
     }
-    out[3] +=
-        (unit[0] * normal[0] + unit[1] * normal[1] + *dm * normal[2]) * a->normal_force_inverse;
+    out[3] += (impulse_unit[0] * normal[0] + impulse_unit[1] * normal[1] + *dm * normal[2]) *
+              a->normal_force_inverse;
 }
 
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
-static void compute_slip_row_residuals(const struct tact_active_set *a, const row *unit,
+static void compute_slip_row_residuals(const struct tact_active_set *a, const row *impulse_unit,
                                        const row *w, const row *v, row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
     double inverse = a->normal_force_inverse, w0 = a->slip_multiplier * a->w[0],
            w1 = a->slip_multiplier * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
-    row along = unit[0] * t[0] + unit[1] * t[1];
-    row turn = unit[0] * (a->semi_axis_2_over_spin_arm * y[1]) -
-               unit[1] * (a->semi_axis_1_over_spin_arm * y[0]) + unit[2];
+    row along = impulse_unit[0] * t[0] + impulse_unit[1] * t[1];
+    row turn = impulse_unit[0] * (a->semi_axis_2_over_spin_arm * y[1]) -
+               impulse_unit[1] * (a->semi_axis_1_over_spin_arm * y[0]) + impulse_unit[2];
     row dm = (turn + y1 * (a->semi_axis_2_over_spin_arm * t[0]) -
               y0 * (a->semi_axis_1_over_spin_arm * t[1]));
     if (tact_has_friction_points(a->law)) {
@@ -66,7 +66,7 @@ static void compute_slip_row_residuals(const struct tact_active_set *a, const ro
         out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_over_spin_arm;
         out[2] = v[2];
         out[3] = w[0] * (-0.5 * (a->g * inverse * inverse + 1.0));
-        add_points_limit_surface_terms(a, unit, &dm, out);
+        add_points_limit_surface_terms(a, impulse_unit, &dm, out);
         return;
     }
     row bent = (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->surface_curvature);
@@ -75,20 +75,20 @@ static void compute_slip_row_residuals(const struct tact_active_set *a, const ro
     out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_over_spin_arm +
              bent * (square * t[1]);
     out[2] = v[2] - bent * (a->f * m) + dm * w1;
-    out[0] += unit[0] * w0;
-    out[1] += unit[1] * w0;
+    out[0] += impulse_unit[0] * w0;
+    out[1] += impulse_unit[1] * w0;
     out[3] = (along * a->w[0] + dm * (a->w[1] * m)) * inverse -
              w[0] * (0.5 * (a->g * inverse * inverse + 1.0));
 }
 
 /* The equations of friction and of its limit, and the changes w of the normal part. */
-static void compute_row_residuals(const struct tact_active_set *a, const row *unit, const row *un,
-                                  const row *ut, row *w, row *out)
+static void compute_row_residuals(const struct tact_active_set *a, const row *impulse_unit,
+                                  const row *un, const row *ut, row *w, row *out)
 {
     row v[3];
     compute_velocity_changes(a, un, ut, w, v);
     if (a->is_slipping) {
-        compute_slip_row_residuals(a, unit, w, v, out);
+        compute_slip_row_residuals(a, impulse_unit, w, v, out);
     } else {
         memcpy(out, v, sizeof v);
         out[3] = (row){0.0};
@@ -100,7 +100,8 @@ static void compute_row_residuals(const struct tact_active_set *a, const row *un
 struct slip_equation_solution {
     double cofactors[9]; /* cofactors of J: its transposed inverse times its determinant */
     double det, inverse;
-    double limit[3], by[3], along; /* by: response of friction to pull; along: limit . by */
+    double limit[3], by[3], along; /* by: friction per unit of the slip multiplier, J^-1 pull;
+                                      along: the product limit . by */
 };
 
 static void invert_slip_equations(const struct tact_active_set *a, const row *eq,
@@ -178,7 +179,7 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
                      (a, out))
 {
     static const double zero_velocity[3] = {0.0, 0.0, 0.0};
-    const double *unit = a->unit;
+    const double *impulse_unit = a->impulse_unit;
     row normal[3], friction[3], w[3], eq[4];
     struct slip_equation_solution s;
     pack_row_velocities(a, zero_velocity, zero_velocity, normal, friction);
@@ -189,12 +190,13 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
 part n, then of friction t */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
-            (is_friction_part ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * is_friction_part + i];
+            (is_friction_part ? ut : un)[i] =
+                COEFFICIENTS[i] * impulse_unit[3 * is_friction_part + i];
         }
         compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
-            const double left[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
-            solve_slip_equations(a, &s, left, w, constant, k, &out[3 * is_friction_part + k]);
+            const double right_side[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
+            solve_slip_equations(a, &s, right_side, w, constant, k, &out[3 * is_friction_part + k]);
         }
     }
 }

@@ -180,12 +180,12 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
     memcpy(m.r, r, sizeof m.r);
     double equation_at_zero_multiplier = evaluate_rolling_equation(&m, 0.0);
     if (equation_at_zero_multiplier < 0.0) {
-        struct tact_local_problem free;
+        struct tact_local_problem problem_without_rolling;
         double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-        remove_rolling_torques(problem, zero_torques, &free);
-        tact_local_prepare(&free);
+        remove_rolling_torques(problem, zero_torques, &problem_without_rolling);
+        tact_local_prepare(&problem_without_rolling);
         int limits_without_rolling_torques =
-            tact_local_cone_by(&free, impulse_without_rolling_torques, by);
+            tact_local_cone_by(&problem_without_rolling, impulse_without_rolling_torques, by);
         if (!(impulse_without_rolling_torques[0] > 0.0)) {
             /* without rolling torques there is no normal force, and so none with them */
             memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
@@ -209,11 +209,11 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
 int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, double r[6])
 {
     static const double zero_torques[2] = {0.0, 0.0};
-    struct tact_local_problem rest;
+    struct tact_local_problem problem_without_rolling;
     double tau[2] = {r[4], r[5]};
-    remove_rolling_torques(problem, zero_torques, &rest);
+    remove_rolling_torques(problem, zero_torques, &problem_without_rolling);
     r[4] = r[5] = 0.0;
-    int limits = tact_local_scale_to_limit_surface(&rest, r);
+    int limits = tact_local_scale_to_limit_surface(&problem_without_rolling, r);
     r[4] = tau[0];
     r[5] = tau[1];
     scale_rolling_torques_to_limit(problem, r);
@@ -223,8 +223,8 @@ int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, 
 void tact_local_rolling_resistance_margins(const struct tact_local_problem *problem,
                                            const double r[6], struct tact_margins *out)
 {
-    struct tact_local_problem rest;
+    struct tact_local_problem problem_without_rolling;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &rest);
-    tact_local_margins(&rest, contact, out);
+    remove_rolling_torques(problem, r + 4, &problem_without_rolling);
+    tact_local_margins(&problem_without_rolling, contact, out);
 }

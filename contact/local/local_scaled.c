@@ -82,17 +82,17 @@ void tact_local_make_scaled_problem(const struct tact_local_problem *in,
                                  1.0 - at->friction_to_torsion_fraction, w);
     }
     double mu = in->mu / sqrt(w[0]);
-    const double unit[6] = {1.0, in->semi[0], in->semi[1],
-                            mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
+    const double impulse_unit[6] = {1.0, in->semi[0], in->semi[1],
+                                    mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
     for (int i = 0; i < 6; i++) {
-        double ui = sign[i] * unit[i];
+        double ui = sign[i] * impulse_unit[i];
         for (int j = 0; j < 6; j++) {
             out->s[i * 6 + j] =
-                ui * sign[j] * unit[j] *
+                ui * sign[j] * impulse_unit[j] *
                 s[tact_local_row_of_scaled_unknown[i] * 6 + tact_local_row_of_scaled_unknown[j]];
         }
         out->b[i] = ui * b[tact_local_row_of_scaled_unknown[i]];
-        out->unit[i] = ui;
+        out->impulse_unit[i] = ui;
     }
     if (out->has_points_limit_surface) {
         scale_friction_to_ellipsoid(in, at->slip, out);

@@ -21,7 +21,7 @@
 struct scaled_problem {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
-    double unit[6];  /* impulse per unit of each scaled unknown */
+    double impulse_unit[6]; /* impulse per unit of each scaled unknown */
     double lower[9]; /* for a limit surface of points: lower triangle that maps z, in the unit ball,
                         to friction; see tact_friction_points_tangent_ellipsoid() */
     int has_points_limit_surface;             /* 1: the limit surface is that of pressure points */

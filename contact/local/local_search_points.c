@@ -21,7 +21,8 @@
 enum {
     MAX_FRICTION_SEARCH_STEPS = 32,
     FULL_STEPS = 6
-}; /* number of full steps, after which the centre of pressure moves by half */
+}; /* number of steps in which the centre of pressure moves to that of the impulse; in later ones it
+      moves half the way */
 
 /* Initial slip: the velocity at the centre of pressure without friction. */
 static void estimate_initial_slip(const struct tact_local_problem *problem,

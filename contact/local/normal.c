@@ -280,7 +280,8 @@ int tact_normal_minimize_over_cone(const struct admissible_pressure_centres *pat
 
 double tact_polygon_edge_distance_ratio(const double (*corner)[2], int corners, const double *d)
 {
-    double most = 0.0, of = 1.0; /* the ratio of the centre of pressure to the edge is most / of */
+    double most = 0.0,
+           of = 1.0; /* the largest ratio of d to an edge's distance so far is most / of */
     const double *p = corner[corners - 1];
     for (int i = 0; i < corners; i++) {
         const double *q = corner[i];

@@ -32,8 +32,8 @@ struct crossing_search {
     const double *vertices;
     const uint32_t *component_of_vertex;     /* index of the connected component of each vertex */
     double box_margin;                       /* enlargement of boxes [m] */
-    int counts_crossings_between_components; /* 1: pairs of triangles of different components are
-                                      counted; 0: pairs of the same component */
+    int counts_crossings_between_components; /* 1: crossings of triangles of different components
+                                                are counted; 0: those within a component */
     struct crossings *found_crossings; /* where crossings between components are listed, or NULL */
     struct crossings
         *crossings_to_count; /* crossings that are counted, each once, ascending; NULL: all */

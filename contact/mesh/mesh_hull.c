@@ -102,7 +102,7 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
 static const double sorting_direction[3] = {0.534, 0.617, 0.578};
 
 struct point_by_height {
-    double height; /* along that direction */
+    double height; /* coordinate along sorting_direction */
     size_t index;
 };
 
@@ -126,7 +126,8 @@ static size_t copy_distinct_points(const double *points, size_t n, double tolera
                                    double **distinct_points)
 {
     struct point_by_height *points_by_height = malloc(n * sizeof *points_by_height);
-    const double height_range = 2.0 * tolerance; /* over the sum of the direction's components */
+    const double height_range =
+        2.0 * tolerance; /* at least `tolerance` times the sum of sorting_direction's components */
     size_t count = 0, first = 0;
     double *out = malloc(3 * n * sizeof *out);
     *distinct_points = out;

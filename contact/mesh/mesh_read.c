@@ -115,14 +115,14 @@ static char *read_next_line(struct mesh_reader *r)
     return line + strspn(line, " \t");
 }
 
-/** Whether a line begins with a keyword; *rest is the text after it. */
-static int skip_keyword(char *line, const char *word, char **rest)
+/** Whether a line begins with a keyword; *text_after_keyword begins behind it. */
+static int skip_keyword(char *line, const char *word, char **text_after_keyword)
 {
     size_t n = strlen(word);
     if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
         return 0;
     }
-    *rest = line + n;
+    *text_after_keyword = line + n;
     return 1;
 }
 
@@ -373,7 +373,8 @@ static int read_surface_of_tets(struct mesh_reader *r, const void *data, size_t 
     return 0;
 }
 
-/* Refuses files that are often in the place of a mesh file, by what to do about them. */
+/* Refuses types of file that users often have in place of a mesh, with a message that says what to
+ * do. */
 static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_t size)
 {
     static const struct {

@@ -257,15 +257,15 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
 /* A side of a tetrahedron: its vertices in ascending order, and counter-clockwise as seen from
  * outside. */
 struct side {
-    uint32_t sorted[3], outward[3];
+    uint32_t sorted_vertices[3], outward[3];
 };
 
 static int compare_tet_sides(const void *a, const void *b)
 {
     const struct side *p = a, *q = b;
     for (int i = 0; i < 3; i++) {
-        if (p->sorted[i] != q->sorted[i]) {
-            return p->sorted[i] < q->sorted[i] ? -1 : 1;
+        if (p->sorted_vertices[i] != q->sorted_vertices[i]) {
+            return p->sorted_vertices[i] < q->sorted_vertices[i] ? -1 : 1;
         }
     }
     return 0;
@@ -291,11 +291,11 @@ static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, i
     if (tact_v3_dot(e[0], across) < 0.0) {
         swap_vertices(&out->outward[1], &out->outward[2]);
     }
-    memcpy(out->sorted, out->outward, sizeof out->sorted);
+    memcpy(out->sorted_vertices, out->outward, sizeof out->sorted_vertices);
     for (int k = 0; k < 3; k++) {
         int at = k % 2;
-        if (out->sorted[at] > out->sorted[at + 1]) {
-            swap_vertices(&out->sorted[at], &out->sorted[at + 1]);
+        if (out->sorted_vertices[at] > out->sorted_vertices[at + 1]) {
+            swap_vertices(&out->sorted_vertices[at], &out->sorted_vertices[at + 1]);
         }
     }
 }

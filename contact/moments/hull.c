@@ -210,7 +210,7 @@ static void add_missing_corners(const struct tact_planar_hull *hull, struct corn
         return;
     }
     int first[NONE + 2] = {0}, at[NONE + 1];
-    struct tact_planar_hull sorted;
+    struct tact_planar_hull sorted_hull;
     for (int k = 0; k < hull->count; k++) {
         first[edge[k] + 1]++;
     }
@@ -220,8 +220,8 @@ static void add_missing_corners(const struct tact_planar_hull *hull, struct corn
     }
     for (int k = 0; k < hull->count; k++) {
         const int to = at[edge[k]]++;
-        sorted.x[to] = hull->x[k];
-        sorted.y[to] = hull->y[k];
+        sorted_hull.x[to] = hull->x[k];
+        sorted_hull.y[to] = hull->y[k];
     }
     const struct corner_ring from = *ring;
     ring->count = 0;
@@ -229,7 +229,7 @@ static void add_missing_corners(const struct tact_planar_hull *hull, struct corn
         const double *end = from.at[i + 1 < from.count ? i + 1 : 0];
         const struct edge hull_edge = {{end[0], end[1]}, first[i], first[i + 1]};
         add_distinct_corner(ring, from.at[i][0], from.at[i][1]);
-        add_corners_beyond_edge(&sorted, from.at[i], &hull_edge, ring);
+        add_corners_beyond_edge(&sorted_hull, from.at[i], &hull_edge, ring);
     }
 }
 

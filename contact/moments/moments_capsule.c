@@ -34,8 +34,8 @@ static const double PI = 3.14159265358979323846;
  * displaced by twice that distance: angles about the end lose their digits or change sign. */
 static const double CAPSULE_END_TOLERANCE = 1e-8;
 
-/** Distance from a facet's plane, over the sizes of both, from which a capsule counts as beyond it:
- * more than it is displaced by. */
+/** Distance of a capsule from a facet's plane, over the sizes of mesh and capsule, from which the
+ * capsule counts as beyond the facet: larger than the displacement of the capsule off a face. */
 static const double CAPSULE_BEYOND_FACET_MARGIN = 1e-7;
 
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
@@ -50,8 +50,8 @@ static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, dou
     sums->middle = NAN;
 }
 
-/** Adds the moments of a part of a capsule, given about the part's origin, which is at a height
- * above that of the sums. */
+/** Adds the moments of a part of a capsule, given about the part's origin, which is at `height`
+ * above the origin of the sums. */
 static void add_capsule_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
                              const struct tact_capsule_face_sums *faces, double height)
 {
@@ -73,18 +73,18 @@ static void add_capsule_part(struct tact_moment_sums *to, const struct tact_mome
     to->torque[2] -= m[3] - m[1];
 }
 
-/** Finishes the moments of a capsule's half ball: side 1 above the cylinder, -1 below. turn: angle
- * of the circle between the two that is inside the other solid. */
-static void finish_half_ball_moments(const struct tact_capsule_sums *s, int index, double turn,
-                                     struct tact_moment_sums *out)
+/** Finishes the moments of a capsule's half ball: side 1 above the cylinder, -1 below.
+ * circle_angle: angle of the circle between the two that is inside the other solid. */
+static void finish_half_ball_moments(const struct tact_capsule_sums *s, int index,
+                                     double circle_angle, struct tact_moment_sums *out)
 {
     const struct tact_capsule_face_sums *f = &s->faces[index];
     const struct tact_capsule_slice *c = &s->end_slices[index];
     double side = index == TACT_CAPSULE_UPPER ? 1.0 : -1.0, r = s->radius, r2 = r * r;
-    double area = 0.5 * (c->twice_area + r2 * turn);
+    double area = 0.5 * (c->twice_area + r2 * circle_angle);
     memset(out, 0, sizeof *out);
-    out->volume_term_magnitude = r2 * r * turn;
-    out->volume = (f->weighted[3][3] + r2 * r * (turn - f->contour_integrals[0])) / 3.0;
+    out->volume_term_magnitude = r2 * r * circle_angle;
+    out->volume = (f->weighted[3][3] + r2 * r * (circle_angle - f->contour_integrals[0])) / 3.0;
     for (int k = 0; k < 3; k++) {
         out->first[k] = 0.25 * (f->weighted[k][3] - r2 * f->area[k]);
     }
@@ -102,7 +102,7 @@ static void finish_half_ball_moments(const struct tact_capsule_sums *s, int inde
 }
 
 /** Finishes the moments of a capsule's cylinder, between two heights z from its origin. */
-static void finish_cylinder_moments(const struct tact_capsule_sums *s, const double turn[2],
+static void finish_cylinder_moments(const struct tact_capsule_sums *s, const double circle_angle[2],
                                     const double z[2], struct tact_moment_sums *out)
 {
     const struct tact_capsule_face_sums *f = &s->faces[TACT_CAPSULE_MIDDLE];
@@ -110,11 +110,12 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
     memset(out, 0, sizeof *out);
     /* Integrals of z^k dtheta dz over the cylinder's surface inside the other solid. */
     for (int k = 0; k < 3; k++) {
-        round[k] = f->contour_integrals[k] + (turn[0] * up - turn[1] * down) / (k + 1);
+        round[k] =
+            f->contour_integrals[k] + (circle_angle[0] * up - circle_angle[1] * down) / (k + 1);
         up *= z[0];
         down *= z[1];
     }
-    out->volume_term_magnitude = r2 * (turn[0] * fabs(z[0]) + turn[1] * fabs(z[1]));
+    out->volume_term_magnitude = r2 * (circle_angle[0] * fabs(z[0]) + circle_angle[1] * fabs(z[1]));
     out->volume = 0.5 * (f->weighted[3][3] + r2 * round[0]);
     out->first[2] = 0.5 * (f->weighted[2][3] + r2 * round[1]);
     out->second[2] = 0.5 * (f->weighted[2][2] + r2 * round[2]);
@@ -134,16 +135,16 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s, const int i
                                   const double rot[9], const double centre[3],
                                   struct tact_moments *out)
 {
-    double middle = isnan(s->middle) ? 0.0 : s->middle, axes[9], origin[3], turn[2];
+    double middle = isnan(s->middle) ? 0.0 : s->middle, axes[9], origin[3], circle_angle[2];
     const double z[2] = {s->half - middle, -s->half - middle};
     struct tact_moment_sums sums, part;
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 2; i++) {
-        turn[i] = (is_end_inside[i] ? 2.0 * PI : 0.0) - s->end_slices[i].turn;
-        finish_half_ball_moments(s, i, turn[i], &part);
+        circle_angle[i] = (is_end_inside[i] ? 2.0 * PI : 0.0) - s->end_slices[i].circle_angle;
+        finish_half_ball_moments(s, i, circle_angle[i], &part);
         add_capsule_part(&sums, &part, &s->faces[i], z[i]);
     }
-    finish_cylinder_moments(s, turn, z, &part);
+    finish_cylinder_moments(s, circle_angle, z, &part);
     add_capsule_part(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
@@ -153,11 +154,11 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s, const int i
     return tact_moment_sums_finish(&sums, axes, origin, out);
 }
 
-static void transform_capsule_to_mesh(const double turn[9], const double centre[3],
+static void transform_capsule_to_mesh(const double circle_angle[9], const double centre[3],
                                       const struct tact_pose *pb, double half,
                                       struct tact_capsule_in_mesh_frame *p)
 {
-    double rb[9], center_offset[3], axis[3] = {turn[2], turn[5], turn[8]};
+    double rb[9], center_offset[3], axis[3] = {circle_angle[2], circle_angle[5], circle_angle[8]};
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_sub(center_offset, centre, pb->position);
     tact_m3_tmul_v3(p->centre, rb, center_offset);
@@ -165,7 +166,8 @@ static void transform_capsule_to_mesh(const double turn[9], const double centre[
     tact_v3_scale(p->axis, p->axis, half);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            p->rot[3 * i + j] = turn[i] * rb[j] + turn[3 + i] * rb[3 + j] + turn[6 + i] * rb[6 + j];
+            p->rot[3 * i + j] = circle_angle[i] * rb[j] + circle_angle[3 + i] * rb[3 + j] +
+                                circle_angle[6 + i] * rb[6 + j];
         }
     }
 }
@@ -238,13 +240,13 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
                               const struct tact_mesh *mesh, const struct tact_pose *pb,
                               struct tact_moments *out)
 {
-    double turn[9], centre[3], radius = size[0], half = size[1], end[3];
+    double circle_angle[9], centre[3], radius = size[0], half = size[1], end[3];
     struct tact_capsule_sums sums;
     struct tact_capsule_in_mesh_frame p = {.radius = radius};
     int is_end_inside[2];
-    tact_quat_to_m3(turn, pa->quat_wxyz);
+    tact_quat_to_m3(circle_angle, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
-    transform_capsule_to_mesh(turn, centre, pb, half, &p);
+    transform_capsule_to_mesh(circle_angle, centre, pb, half, &p);
     if (mesh->facets && is_capsule_beyond_facet(mesh->facets, &p)) {
         return 0;
     }
@@ -252,7 +254,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     tact_capsule_add_mesh(mesh, &p, &sums);
     if (sums.has_uncertain_face) {
         shift_capsule_off_face(radius, centre);
-        transform_capsule_to_mesh(turn, centre, pb, half, &p);
+        transform_capsule_to_mesh(circle_angle, centre, pb, half, &p);
         init_capsule_sums(&sums, radius, half, 0.0);
         tact_capsule_add_mesh(mesh, &p, &sums);
     }
@@ -265,7 +267,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     if (!sums.has_cut_face && !is_end_inside[0]) {
         return 0;
     }
-    return finish_capsule_moments(&sums, is_end_inside, turn, centre, out);
+    return finish_capsule_moments(&sums, is_end_inside, circle_angle, centre, out);
 }
 
 /** Adds the part of a plane near a capsule: a square larger than its farthest points. */
@@ -286,14 +288,15 @@ static void add_plane_square_near_capsule(const double normal[3], double distanc
 int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose *pa,
                                    const struct tact_pose *pb, struct tact_moments *out)
 {
-    double turn[9], rb[9], centre[3], center_offset[3], normal[3], radius = size[0], half = size[1];
+    double circle_angle[9], rb[9], centre[3], center_offset[3], normal[3], radius = size[0],
+                                                                           half = size[1];
     struct tact_capsule_sums sums;
     int is_end_inside[2];
-    tact_quat_to_m3(turn, pa->quat_wxyz);
+    tact_quat_to_m3(circle_angle, pa->quat_wxyz);
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     const double up[3] = {rb[2], rb[5], rb[8]};
-    tact_m3_tmul_v3(normal, turn, up);
+    tact_m3_tmul_v3(normal, circle_angle, up);
     tact_v3_sub(center_offset, pb->position, centre);
     double distance = tact_v3_dot(up, center_offset);
     init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
@@ -307,5 +310,5 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     }
     is_end_inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
     is_end_inside[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
-    return finish_capsule_moments(&sums, is_end_inside, turn, centre, out);
+    return finish_capsule_moments(&sums, is_end_inside, circle_angle, centre, out);
 }

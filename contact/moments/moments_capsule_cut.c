@@ -61,7 +61,7 @@ static int line_surface_crossings(const struct tact_capsule_face_cut *c, const d
         return 0;
     }
     double discriminant_root = sqrt(square);
-    /* Root of the quadratic by the one of the two forms that does not cancel. */
+    /* Root of a quadratic equation, by that of its two formulas in which no digits cancel. */
     s[0] = squared_excess_p > 0.0 ? squared_excess_p / (discriminant_root - pe) : 0.0;
     s[1] = !(squared_excess_q > 0.0) ? 1.0
            : pe > 0.0                ? -squared_excess_p / (pe + discriminant_root)
@@ -171,7 +171,7 @@ static void add_full_conic(struct tact_capsule_face_cut *c, const struct polygon
 static void add_segment(struct tact_capsule_slice *s, const double *p, const double *q)
 {
     double twice_area = p[0] * q[1] - p[1] * q[0];
-    s->turn += tact_atan2(twice_area, p[0] * q[0] + p[1] * q[1]);
+    s->circle_angle += tact_atan2(twice_area, p[0] * q[0] + p[1] * q[1]);
     s->twice_area += twice_area;
     for (int k = 0; k < 2; k++) {
         s->first[k] += 0.5 * twice_area * (p[k] + q[k]);
@@ -380,8 +380,8 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_face,
                      (struct tact_capsule_sums * sums, double (*corner)[3], int corners),
                      (sums, corner, corners))
 {
-    struct polygon whole = {.count = corners, .edge_created_by_cut = -1}, upper, rest, middle,
-                   lower;
+    struct polygon face_polygon = {.count = corners, .edge_created_by_cut = -1}, upper, rest,
+                   middle, lower;
     double half = sums->half, e[3], f[3], normal[3];
     tact_v3_sub(e, corner[1], corner[0]);
     tact_v3_sub(f, corner[2], corner[0]);
@@ -395,13 +395,13 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_face,
         is_axis_end_near_face(sums, corner, corners, normal, distance, half) ||
         is_axis_end_near_face(sums, corner, corners, normal, distance, -half);
     sums->has_cut_face = 1;
-    memcpy(whole.corner, corner, (size_t)corners * sizeof *corner);
-    int containing_part = part_containing_polygon(&whole, half);
+    memcpy(face_polygon.corner, corner, (size_t)corners * sizeof *corner);
+    int containing_part = part_containing_polygon(&face_polygon, half);
     if (containing_part >= 0) {
-        cut_polygon_from_part_origin(sums, containing_part, &whole, normal, distance);
+        cut_polygon_from_part_origin(sums, containing_part, &face_polygon, normal, distance);
         return;
     }
-    split_at_height(&whole, half, &upper, &rest);
+    split_at_height(&face_polygon, half, &upper, &rest);
     split_at_height(&rest, -half, &middle, &lower);
     cut_polygon_from_part_origin(sums, TACT_CAPSULE_UPPER, &upper, normal, distance);
     cut_polygon_from_part_origin(sums, TACT_CAPSULE_LOWER, &lower, normal, distance);

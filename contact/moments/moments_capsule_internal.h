@@ -29,10 +29,10 @@ struct tact_capsule_face_sums {
 /** Section of the other solid with the plane between the cylinder and a half ball, within the disc:
  * sums over the segments p q, with the solid on the left as seen from +z. */
 struct tact_capsule_slice {
-    double turn;       /* angle about the axis */
-    double twice_area; /* component of p x q [m^2] */
-    double first[2];   /* component of (p x q) (p + q) / 2 [m^3] */
-    double along[2];   /* component of q - p [m] */
+    double circle_angle; /* angle about the axis */
+    double twice_area;   /* component of p x q [m^2] */
+    double first[2];     /* component of (p x q) (p + q) / 2 [m^3] */
+    double along[2];     /* component of q - p [m] */
 };
 
 /** One face of the other solid in one part of a capsule. */

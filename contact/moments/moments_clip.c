@@ -1,7 +1,7 @@
 /* Clipping of a triangle of A by the projection of one of B, and by its plane. */
 #include "contact/moments/moments_clip_internal.h"
 
-void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept)
+void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept_values)
 {
     const tact_d4 *in = p->corner[p->buffer_in_use];
     tact_d4 *out = p->corner[!p->buffer_in_use];
@@ -10,11 +10,11 @@ void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, do
         int j = i + 1 < p->n ? i + 1 : 0;
         double vi = value[i], vj = value[j];
         if (vi >= 0.0) {
-            kept[m] = vi;
+            kept_values[m] = vi;
             out[m++] = in[i];
         }
         if ((vi > 0.0 && vj < 0.0) || (vi < 0.0 && vj > 0.0)) {
-            kept[m] = 0.0;
+            kept_values[m] = 0.0;
             out[m++] = in[i] + vi / (vi - vj) * (in[j] - in[i]);
         }
     }
@@ -25,7 +25,7 @@ void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, do
 /** Clips a polygon to its part where value >= 0; bits_of_inside_corners has a bit for each such
  * corner. */
 static void tact_clip_polygon(struct tact_polygon *p, const double *value,
-                              unsigned bits_of_inside_corners, double *kept)
+                              unsigned bits_of_inside_corners, double *kept_values)
 {
     const tact_d4 *in = p->corner[p->buffer_in_use];
     tact_d4 *out = p->corner[!p->buffer_in_use];
@@ -39,7 +39,7 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value,
     unsigned bits_of_leaving_edges = bits_of_inside_corners & ~next,
              bits_of_entering_edges = ~bits_of_inside_corners & next;
     if (bits_of_leaving_edges & (bits_of_leaving_edges - 1)) {
-        tact_clip_nonconvex_polygon(p, value, kept);
+        tact_clip_nonconvex_polygon(p, value, kept_values);
         return;
     }
     int last_inside_corner = __builtin_ctz(bits_of_leaving_edges),
@@ -63,23 +63,23 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value,
     int corners_wrap_around = bits_of_inside_corners & 1U,
         from = corners_wrap_around ? 0 : first_inside_corner;
     if (!corners_wrap_around) {
-        kept[m] = 0.0;
+        kept_values[m] = 0.0;
         out[m] = entering_corner;
         m += value[first_inside_corner] > 0.0;
     }
     for (int i = from; i <= last_inside_corner; i++) {
-        kept[m] = value[i];
+        kept_values[m] = value[i];
         out[m++] = in[i];
     }
-    kept[m] = 0.0;
+    kept_values[m] = 0.0;
     out[m] = leaving_corner;
     m += value[last_inside_corner] > 0.0;
     if (corners_wrap_around) {
-        kept[m] = 0.0;
+        kept_values[m] = 0.0;
         out[m] = entering_corner;
         m += value[first_inside_corner] > 0.0;
         for (int i = first_inside_corner; i < n && first_inside_corner; i++) {
-            kept[m] = value[i];
+            kept_values[m] = value[i];
             out[m++] = in[i];
         }
     }
@@ -95,7 +95,7 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
         tact_l4 in = value[i] >= 0.0;
         tact_l4_mask_to_bits(&in, &bits_of_inside_corners[i]);
     }
-    double kept[TACT_POLYGON], first[3];
+    double kept_values[TACT_POLYGON], first[3];
     uint32_t planes_that_cut =
         7 & ~(bits_of_inside_corners[0] & bits_of_inside_corners[1] & bits_of_inside_corners[2]);
     if (!planes_that_cut) {
@@ -109,7 +109,7 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
     tact_clip_polygon(p, first,
                       bits_of_inside_corners[0] | bits_of_inside_corners[1] << 1 |
                           bits_of_inside_corners[2] << 2,
-                      kept);
+                      kept_values);
     for (planes_that_cut &= planes_that_cut - 1; planes_that_cut && p->n > 2;
          planes_that_cut &= planes_that_cut - 1) {
         k = __builtin_ctz(planes_that_cut);
@@ -121,20 +121,20 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
             in |= (unsigned)(later[i] >= 0.0) << i;
         }
         if (in != (1U << p->n) - 1) {
-            tact_clip_polygon(p, later, in, kept);
+            tact_clip_polygon(p, later, in, kept_values);
         }
     }
 }
 
 void tact_clip_below_face(struct tact_polygon *p, double *height)
 {
-    double kept[TACT_POLYGON];
+    double kept_values[TACT_POLYGON];
     unsigned bits_of_inside_corners = 0;
     for (int i = 0; i < p->n; i++) {
         bits_of_inside_corners |= (unsigned)(height[i] >= 0.0) << i;
     }
-    tact_clip_polygon(p, height, bits_of_inside_corners, kept);
-    memcpy(height, kept, sizeof kept);
+    tact_clip_polygon(p, height, bits_of_inside_corners, kept_values);
+    memcpy(height, kept_values, sizeof kept_values);
 }
 
 int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n,

@@ -24,9 +24,9 @@ struct tact_polygon {
 #define tact_clip_corner_heights TACT_CPU_VARIANT(tact_clip_corner_heights)
 
 /** Clips a polygon to its part where value >= 0 (Sutherland-Hodgman), where due to rounding its
- * boundary crosses 0 more than twice. value is linear over the polygon. kept: values at the
+ * boundary crosses 0 more than twice. value is linear over the polygon. kept_values: values at the
  * remaining corners, exactly 0 where it is cut. */
-void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept);
+void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept_values);
 
 /** Clips a triangle of A, given as the polygon, by the projection of t. value:
  * TACT_FACE_EDGE_VALUES_AT() of t at its corners. */

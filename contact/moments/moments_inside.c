@@ -17,17 +17,17 @@ static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *poi
     tact_triangle_corners(mesh, point, index, v);
     double h = tact_triangle_plane(v, n);
     const uint32_t *id = mesh->triangles + 3 * (size_t)index;
-    int left = 0;
+    int edges_with_ray_on_left = 0;
     for (int k = 0; k < 3; k++) {
         int next = (k + 1) % 3;
         tact_v3_cross(c, v[k], v[next]);
         double e = tact_v3_dot(c, RAY);
-        left += e > 0.0 || (e == 0.0 && id[k] < id[next]);
+        edges_with_ray_on_left += e > 0.0 || (e == 0.0 && id[k] < id[next]);
     }
-    if (left != 0 && left != 3) {
+    if (edges_with_ray_on_left != 0 && edges_with_ray_on_left != 3) {
         return 0;
     }
-    int is_outward = left == 3, is_ahead = (h >= 0.0) == is_outward;
+    int is_outward = edges_with_ray_on_left == 3, is_ahead = (h >= 0.0) == is_outward;
     return is_ahead ? (is_outward ? 1 : -1) : 0;
 }
 

@@ -107,7 +107,7 @@ int tact_moments_within_planes(const struct tact_mesh *a, const struct tact_pose
                                const double (*plane)[4], int plane_count, struct tact_moments *out,
                                double *planarity, struct tact_overlap_corners *corners);
 
-/** Slope above which a plane counts as that steep: a plane projected to a line has no heights. A
+/** Slope to which steeper planes are reduced: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but
  * B's triangles are raised in tests by as many slacks. */
 #define TACT_MAX_FACE_SLOPE 1e8
@@ -130,11 +130,10 @@ int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
 int tact_moments_ellipsoid_mesh(const double size[3], const struct tact_pose *pa,
                                 const struct tact_mesh *mesh, const struct tact_pose *pb,
                                 struct tact_moments *out);
-/** Moments of a capsule a with the half-space b. size: radius of a and half the length of its axis.
- */
-int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
-                              const struct tact_mesh *mesh, const struct tact_pose *pb,
-                              struct tact_moments *out);
+/** Moments of a capsule a with a mesh b. size: radius of a and half the length of its axis. */ int
+tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
+                          const struct tact_mesh *mesh, const struct tact_pose *pb,
+                          struct tact_moments *out);
 /** Moments of two capsules: a exactly, b by its triangulation. */
 int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
                                  const struct tact_shape *b, const struct tact_pose *pb,

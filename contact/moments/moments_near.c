@@ -190,7 +190,7 @@ static void tact_pairing_leaf_corners(const struct tact_placed_mesh *body, uint3
     }
 }
 
-/** Computes the corners and bounds of a leaf of B, unless that is done. */
+/** Computes the corners and bounds of a leaf of B, unless they are computed already. */
 static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
 {
     if (!w->is_placed_leaf[at]) {
@@ -203,7 +203,7 @@ static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
     }
 }
 
-/** Bits of those among the eight leaves of that group of B whose boxes may meet the bounds of a
+/** Bits of those of the eight leaves of a group of B whose boxes may meet the bounds of a
  * leaf of A. */
 static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
                                               const struct tact_leaf_span *leaf_span,
@@ -287,8 +287,8 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
 static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
                                          tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
-    uint32_t left = w->b.leaves - w->first,
-             count = left < TACT_PAIRING_LEAVES ? left : TACT_PAIRING_LEAVES;
+    uint32_t leaves_left = w->b.leaves - w->first,
+             count = leaves_left < TACT_PAIRING_LEAVES ? leaves_left : TACT_PAIRING_LEAVES;
     struct tact_pairing_leaf s;
     int rc = 0;
     s.count = 0;

@@ -117,16 +117,16 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box,
 
 /** 1 where a box of one side meets any leaf of the other. */
 TACT_INLINE int does_box_meet_any_box(const struct tact_rim_mesh *side, uint32_t box,
-                                      const struct tact_rim_mesh *other)
+                                      const struct tact_rim_mesh *other_mesh)
 {
     uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
     float low[3], high[3];
     read_box_bounds(side, box, low, high);
-    stack[top++] = tact_rim_box_key((uint32_t)other->top, 0);
+    stack[top++] = tact_rim_box_key((uint32_t)other_mesh->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
-        uint32_t bits =
-            find_overlapping_boxes_of_8(&other->box_groups[other->level[level] + at], low, high);
+        uint32_t bits = find_overlapping_boxes_of_8(
+            &other_mesh->box_groups[other_mesh->level[level] + at], low, high);
         if (bits && level == 0) {
             return 1;
         }

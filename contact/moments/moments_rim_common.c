@@ -112,8 +112,8 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
                                                 corners_b[tact_rim_next_corner(k)], c,
                                                 winding_sign_b, &polygon[!current_polygon]);
     }
-    /* which half counts already: with an outward shift, A's face is inside B where B is on its
-     * other side, else outside */
+    /* which half of the common area counts already: with an outward shift, A's face is inside B
+     * where B is on its other side, else outside */
     add_flat_polygon_area(rim, &polygon[current_polygon], n,
                           normal_agreement_sign * shift_across_plane > 0.0 ? 0.5 : -0.5);
     return 0;

@@ -32,7 +32,7 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
     /* bound by coordinates: the largest one of a vector is at least its length over the square root
      * of 3 */
     const double coplanar_height = 1.7320508 * rim->slack, *d = rim->shift;
-    const int moved = rim->slack_with_shift > rim->slack;
+    const int is_mesh_a_shifted = rim->slack_with_shift > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
     const tact_d4 shift_along_normal_of_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
     const double shift_along_normal_of_s =
@@ -46,7 +46,7 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
     tact_rim_largest_coordinate(s->n, &area_s);
     tact_rim_largest_coordinate(t->n, &area_t);
     tact_l4 lies = (high_a < coplanar_height * area_t) | (high_b < coplanar_height * area_s[i]);
-    for (int c = 0; c < 3 && !moved; c++) {
+    for (int c = 0; c < 3 && !is_mesh_a_shifted; c++) {
         tact_d4 lower[2], upper[2];
         for (int k = 0; k < 2; k++) {
             const struct tact_rim_leaf *leaf = k ? t : s;
@@ -220,14 +220,14 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int start_or_en
 {
     const int corner[2] = {tact_rim_next_corner(e), e}, p = corner[up], q = corner[!up];
     double share = s->h[4 * p] / (s->h[4 * p] - s->h[4 * q]);
-    const double along[2] = {1.0 - share, share};
+    const double position_from_corner[2] = {1.0 - share, share};
     tact_d4 end = {0.0};
     for (int c = 0; c < 3; c++) {
         const double from = s->p[tact_rim_lane_offset(p, c)];
         end[c] = from + share * (s->p[tact_rim_lane_offset(q, c)] - from);
     }
     g->end[start_or_end] = end;
-    g->along[start_or_end] = along[up];
+    g->edge_position[start_or_end] = position_from_corner[up];
     g->edge[start_or_end] = (uint8_t)(e + 3 * of_b);
 }
 

@@ -60,9 +60,9 @@ TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
 /** Intersection of the surfaces of two triangles, with B's inside on the left as seen from outside
  * A. */
 struct tact_rim_segment {
-    tact_d4 end[2];  /* start and end */
-    double along[2]; /* positions of the segment's start and end on the edges that contain them, 0
-                        to 1 */
+    tact_d4 end[2];          /* start and end */
+    double edge_position[2]; /* positions of the segment's start and end on the edges that contain
+                        them, 0 to 1 */
     uint8_t edge[2]; /* edges that contain the segment's start and end: 0 to 2 of A's triangle, 3 to
                         5 of B's */
     uint32_t triangle[2]; /* triangles of A and B that cross: 4 times the index of the leaf, plus
@@ -126,10 +126,11 @@ struct tact_rim {
     double slack;            /* distance within which a triangle lies in a plane [m] */
     double shift[3];         /* shift of A in the frame because of coplanar faces; or zero [m] */
     double slack_with_shift; /* slack for coplanar triangles, plus the size of A's shift [m] */
-    uint8_t ray_checks_left[2][2]; /* [side][inside]: number of rays by which the result of the rim
-                                may still be checked; 0 once one has confirmed it */
-    int has_coplanar_faces;        /* 1: coplanar faces of the two meshes were found */
-    int must_shift_mesh_a;         /* 1: mesh A must be shifted, or shifted differently */
+    uint8_t ray_checks_left[2]
+                           [2]; /* [side][inside]: number of rays that may still be cast to check
+                                   the sides that the rim implies; 0 once one has confirmed them */
+    int has_coplanar_faces;     /* 1: coplanar faces of the two meshes were found */
+    int must_shift_mesh_a;      /* 1: mesh A must be shifted, or shifted differently */
     /* correction of the gradient by which half of the coplanar faces counts, and its torque about
      * the frame's origin */
     double coplanar_half_correction[3], coplanar_half_torque[3];

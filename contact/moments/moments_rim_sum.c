@@ -133,7 +133,7 @@ static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct ta
  * leaves the other mesh, and at which it enters, sorted by their position. */
 struct edge {
     int count[2];
-    double along[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
+    double edge_position[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
     const tact_d4 *at[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
 };
 
@@ -146,17 +146,18 @@ struct crossed_triangle {
     const tact_d4 *piece[2][8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE]; /* from, to */
 };
 
-static int insert_crossing_on_edge(struct edge *e, int is_entering, double along, const tact_d4 *at)
+static int insert_crossing_on_edge(struct edge *e, int is_entering, double edge_position,
+                                   const tact_d4 *at)
 {
     int i = e->count[is_entering]++;
     if (i == TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
         return -EAGAIN;
     }
-    for (; i > 0 && e->along[is_entering][i - 1] > along; i--) {
-        e->along[is_entering][i] = e->along[is_entering][i - 1];
+    for (; i > 0 && e->edge_position[is_entering][i - 1] > edge_position; i--) {
+        e->edge_position[is_entering][i] = e->edge_position[is_entering][i - 1];
         e->at[is_entering][i] = e->at[is_entering][i - 1];
     }
-    e->along[is_entering][i] = along;
+    e->edge_position[is_entering][i] = edge_position;
     e->at[is_entering][i] = at;
     return 0;
 }
@@ -184,7 +185,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
         for (int is_segment_end = 0; is_segment_end < 2; is_segment_end++) {
             int segment_end = is_segment_end ^ of, e = g->edge[segment_end] - 3 * of;
             if (e >= 0 && e < 3 &&
-                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->along[segment_end],
+                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->edge_position[segment_end],
                                         &g->end[segment_end])) {
                 return -EAGAIN;
             }
@@ -211,8 +212,9 @@ static int classify_corners(struct crossed_triangle *t)
         const struct edge *e = &t->edge[k];
         const int leaving_minus_entering = e->count[0] - e->count[1];
         if (e->count[0] + e->count[1]) {
-            const int is_start_inside = leaving_minus_entering ? leaving_minus_entering > 0
-                                                               : e->along[0][0] < e->along[1][0];
+            const int is_start_inside = leaving_minus_entering
+                                            ? leaving_minus_entering > 0
+                                            : e->edge_position[0][0] < e->edge_position[1][0];
             are_crossings_inconsistent |= leaving_minus_entering > 1 || leaving_minus_entering < -1;
             are_crossings_inconsistent |= set_corner_inside(&t->inside[k], is_start_inside);
             are_crossings_inconsistent |= set_corner_inside(

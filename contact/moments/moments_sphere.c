@@ -107,7 +107,8 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
                                        way[row[k]] * way[column[k]]);
     }
     tact_v3_scale(out->gradient, up, -area);
-    tact_v3_cross(torque, way, up); /* the ellipse in the plane has its centre on that line */
+    tact_v3_cross(torque, way, up); /* the ellipse in which the plane cuts the ellipsoid has its
+                                       centre on the line along `way` */
     tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.centroid_to_apex));
     return out->volume > 0.0;
 }
@@ -123,10 +124,10 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     }
     if (distance <= fabs(ra - rb)) {
         double r = tact_min(ra, rb);
-        struct cap whole = add_spherical_cap(r, 2.0 * r);
+        struct cap whole_ball = add_spherical_cap(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
-        set_moments_of_revolution(whole.volume, centre, whole.transverse_second_moment,
-                                  whole.transverse_second_moment, axis, 0.0, out);
+        set_moments_of_revolution(whole_ball.volume, centre, whole_ball.transverse_second_moment,
+                                  whole_ball.transverse_second_moment, axis, 0.0, out);
         return 1;
     }
     /* The surfaces meet in a circle. Depths of the caps on either side of its plane, without

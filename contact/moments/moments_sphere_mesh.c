@@ -33,7 +33,8 @@ static const double NEAR_EDGE_TOLERANCE = 1e-8;
  * which rounding of the map might place it on the other side. */
 static const double CENTRE_SIDE_TOLERANCE = 1e-6;
 
-/** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
+/** The disc in which a triangle's plane cuts the ball, and integrals over the part D of the disc in
+ * the triangle, about the disc's centre.
  */
 struct disc {
     double radius;              /* radius of the ball */
@@ -52,7 +53,7 @@ static double cross_product_2d(const double *p, const double *q)
     return p[0] * q[1] - p[1] * q[0];
 }
 
-enum { MAX_DISC_PIECES = 9 }; /* three of each edge of a triangle */
+enum { MAX_DISC_PIECES = 9 }; /* up to three pieces for each edge of a triangle */
 
 /** The sectors of a disc and the triangles in it that D consists of, in the order in which they are
  * added, with the points whose directions are their angles; 0 beyond the last one. */

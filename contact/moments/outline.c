@@ -14,7 +14,7 @@
     256 /* number of recently added vertices that are remembered: a vertex occurs again in         \
            neighbouring leaves of the tree */
 
-/** Planes that clip a mesh's edges, n.r <= d inside, in the frame of the mesh. */
+/** A plane that clips a mesh's edges, n.r <= d inside, in the frame of the mesh. */
 struct plane {
     double n[3];
     double d;
@@ -56,14 +56,14 @@ static void add_vertex(struct edge_clipper *c, uint32_t i)
 static void add_edge_end_point(struct edge_clipper *c, uint32_t i, const double *p, const double *q,
                                double end_fraction, double vertex_fraction)
 {
-    double along[3], end[3];
+    double edge_vector[3], end[3];
     if (end_fraction == vertex_fraction) {
         add_vertex(c, i);
         return;
     }
-    tact_v3_sub(along, q, p);
+    tact_v3_sub(edge_vector, q, p);
     tact_v3_copy(end, p);
-    tact_v3_axpy(end, end_fraction, along);
+    tact_v3_axpy(end, end_fraction, edge_vector);
     add_outline_point(c, end);
 }
 

@@ -7,7 +7,7 @@
 
 /* Outline, as tact_outline(), of an overlap whose corners are known. pose: of the solid that was
  * cut. */
-int tact_outline_from_corners(const struct tact_overlap_corners *known,
+int tact_outline_from_corners(const struct tact_overlap_corners *overlap_corners,
                               const struct tact_pose *pose, const double center[3],
                               const double frame[9], double corners[TACT_PATCH_CORNERS][2]);
 

@@ -236,11 +236,11 @@ TACT_INLINE void tact_cut_sort_points(tact_d4 *point, int count, int axis)
  * another, which cancel but for the rounding of their length. */
 TACT_INLINE void tact_cap_sort_crossings(struct tact_cutter *c, int cap, int plane, int count)
 {
-    double along[3];
+    double line_direction[3];
     int axis = 0;
-    tact_v3_cross(along, c->plane[cap], c->plane[plane]);
+    tact_v3_cross(line_direction, c->plane[cap], c->plane[plane]);
     for (int k = 1; k < 3; k++) {
-        axis = fabs(along[k]) > fabs(along[axis]) ? k : axis;
+        axis = fabs(line_direction[k]) > fabs(line_direction[axis]) ? k : axis;
     }
     tact_cut_sort_points(c->leaves, count, axis);
     tact_cut_sort_points(c->enters, count, axis);

@@ -250,7 +250,7 @@ void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *ou
     *out = shape->charts->mass;
 }
 
-/* no function for the radius: tact_shape_radius() takes that of the charts */
+/* never used: tact_shape_radius() returns the radius of the charts */
 double tact_charts_bounding_radius(const double size[3])
 {
     (void)size;

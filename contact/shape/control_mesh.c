@@ -75,20 +75,20 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
                            struct control_mesh_fault *fault)
 {
     for (int i = 0; i < mesh->halves;) {
-        int same = 1;
-        while (i + same < mesh->halves && edge[i + same].low == edge[i].low &&
-               edge[i + same].high == edge[i].high) {
-            same++;
+        int is_same_edge = 1;
+        while (i + is_same_edge < mesh->halves && edge[i + is_same_edge].low == edge[i].low &&
+               edge[i + is_same_edge].high == edge[i].high) {
+            is_same_edge++;
         }
-        const int a = edge[i].half, b = edge[i + same - 1].half;
+        const int a = edge[i].half, b = edge[i + is_same_edge - 1].half;
         if (edge[i].low == edge[i].high) {
             return set_control_mesh_fault(fault, "a face with a vertex twice in succession", a);
         }
-        if (same == 1) {
+        if (is_same_edge == 1) {
             return set_control_mesh_fault(
                 fault, "an edge with one face: the surface is open; expected a closed one", a);
         }
-        if (same > 2) {
+        if (is_same_edge > 2) {
             return set_control_mesh_fault(
                 fault, "an edge with more than two faces; expected a manifold", a);
         }
@@ -101,7 +101,7 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
         }
         mesh->twin[a] = b;
         mesh->twin[b] = a;
-        i += same;
+        i += is_same_edge;
     }
     return 0;
 }

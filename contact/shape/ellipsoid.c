@@ -51,13 +51,16 @@ static inline void weingarten_row(const double own[3], double normal_component,
                                   double scaled_normal_component, double nwn, const double n[3],
                                   const double wn[3], double slope, double *out)
 {
-    const double along = nwn * normal_component;
-    out[0] =
-        (own[0] - normal_component * wn[0] - scaled_normal_component * n[0] + along * n[0]) / slope;
-    out[1] =
-        (own[1] - normal_component * wn[1] - scaled_normal_component * n[1] + along * n[1]) / slope;
-    out[2] =
-        (own[2] - normal_component * wn[2] - scaled_normal_component * n[2] + along * n[2]) / slope;
+    const double normal_curvature_term = nwn * normal_component;
+    out[0] = (own[0] - normal_component * wn[0] - scaled_normal_component * n[0] +
+              normal_curvature_term * n[0]) /
+             slope;
+    out[1] = (own[1] - normal_component * wn[1] - scaled_normal_component * n[1] +
+              normal_curvature_term * n[1]) /
+             slope;
+    out[2] = (own[2] - normal_component * wn[2] - scaled_normal_component * n[2] +
+              normal_curvature_term * n[2]) /
+             slope;
 }
 
 /* Surface point of the ellipsoid p'Wp = 1, W = diag(1 / s^2), along the radius through a point:

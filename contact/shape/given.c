@@ -16,7 +16,7 @@ static void compute_mesh_mass(const struct tact_shape *shape, struct tact_shape_
 static double mesh_bounding_radius(const double size[3])
 {
     (void)size;
-    return 0.0; /* no function for the radius: it is computed from the vertices */
+    return 0.0; /* the bounding radius is computed from the vertices */
 }
 
 const struct tact_shape_type tact_shape_convex_type = {

@@ -114,14 +114,14 @@ void tact_patch_evaluate_about_pole(const struct bezier_patch *patch, int edge, 
     evaluate_bernstein_basis(b, bb);
     memset(h, 0, sizeof h);
     for (int m = 0; m < SECOND_ORDER; m++) {
-        const double *along = ba[order[m][0]];
+        const double *basis_along_a = ba[order[m][0]];
         for (int k = 0; k < PATCH_POINTS; k++) {
             const double *point = control_point_about_edge(patch, edge, k % 4, k / 4);
-            const double w = along[k % 4] * divided[order[m][1]][k / 4];
+            const double w = basis_along_a[k % 4] * divided[order[m][1]][k / 4];
             for (int n = 0; n < 3; n++) {
                 h[m][n] += w * (point[n] - point[3] * patch->pole[edge][n]);
             }
-            h[m][3] += along[k % 4] * bb[order[m][1]][k / 4] * point[3];
+            h[m][3] += basis_along_a[k % 4] * bb[order[m][1]][k / 4] * point[3];
         }
     }
     quotient_derivatives((const double(*)[4])h, q);

@@ -23,16 +23,18 @@ struct edge {
 };
 
 /* Normal of a patch at a pole, from an angle; 0: none. */
-static int normal_at_pole(const struct bezier_patch *patch, int edge, double along, double out[3])
+static int normal_at_pole(const struct bezier_patch *patch, int edge, double edge_fraction,
+                          double out[3])
 {
     double q[SECOND_ORDER][3];
-    tact_patch_evaluate_about_pole(patch, edge, along, 0.0, q);
+    tact_patch_evaluate_about_pole(patch, edge, edge_fraction, 0.0, q);
     tact_v3_cross(out, q[1], q[0]);
     double sides = tact_v3_norm(q[1]) * tact_v3_norm(q[0]);
     return tact_v3_normalize(out, out) > MIN_SINE_OF_SIDES * sides;
 }
 
-/* Describes an edge that is a point or between two others; 0 where it has no normal. */
+/* Sets the points and normals along an edge of a patch, whether the edge is a pole or not; 0 where
+ * a point has no normal. */
 static int describe_open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
 {
     const int before = (edge + PATCH_EDGES - 1) % PATCH_EDGES, after = (edge + 1) % PATCH_EDGES;
@@ -42,7 +44,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
         tact_square_point_on_side(edge, along, uv);
         tact_patch_evaluate(patch, uv[0], uv[1], SECOND_ORDER, c);
         tact_v3_copy(out->at[i], c[0]);
-        /* of a pole before or after the edge, the edge is a meridian */
+        /* an edge that begins or ends at a pole has the pole's normal there */
         const int pole = patch->neighbour_over_edge[edge] == SQUARE_POLE               ? edge
                          : i == 0 && patch->neighbour_over_edge[before] == SQUARE_POLE ? before
                          : i == CHECKS - 1 && patch->neighbour_over_edge[after] == SQUARE_POLE
@@ -209,13 +211,13 @@ static int check_pole(const struct patch_list *list, const struct edge *edge, in
 int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err)
 {
     int rc = 0, edges = list->count * PATCH_EDGES;
-    const double same = SAME_POINT_TOLERANCE * size;
+    const double same_point_distance = SAME_POINT_TOLERANCE * size;
     struct edge *edge = calloc((size_t)edges + 1, sizeof *edge);
     if (!edge) {
         return -ENOMEM;
     }
     for (int i = 0; i < list->count; i++) {
-        mark_poles(list, i, same);
+        mark_poles(list, i, same_point_distance);
     }
     for (int i = 0; !rc && i < edges; i++) {
         if (!describe_open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
@@ -223,13 +225,14 @@ int tact_patches_find_neighbours(struct patch_list *list, double size, struct ta
                                    "has a point without a normal; expected a regular patch");
         }
     }
-    for (int kind = 0; kind < 2; kind++) { /* poles once all neighbours are known */
+    for (int kind = 0; kind < 2;
+         kind++) { /* edges that are no poles first, as the check of a pole needs all neighbours */
         for (int i = 0; !rc && i < edges; i++) {
             const int is_pole =
                 list->patch[i / PATCH_EDGES].neighbour_over_edge[i % PATCH_EDGES] == SQUARE_POLE;
             if (is_pole == kind) {
                 rc = is_pole ? check_pole(list, edge, i, err)
-                             : find_neighbour_over_edge(list, edge, i, same, err);
+                             : find_neighbour_over_edge(list, edge, i, same_point_distance, err);
             }
         }
     }

@@ -57,11 +57,12 @@ static int add_spline_patch(struct patch_list *list, int line, struct bezier_pat
     }
     if (list->count == list->room) {
         int room = list->room ? 2 * list->room : 64;
-        struct bezier_patch *more = realloc(list->patch, (size_t)room * sizeof *more);
-        if (!more) {
+        struct bezier_patch *resized_patches =
+            realloc(list->patch, (size_t)room * sizeof *resized_patches);
+        if (!resized_patches) {
             return -ENOMEM;
         }
-        list->patch = more;
+        list->patch = resized_patches;
         list->room = room;
     }
     struct bezier_patch *patch = &list->patch[list->count++];

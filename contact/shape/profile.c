@@ -7,7 +7,8 @@
 
 #define PI 3.14159265358979323846
 #define MIN_PROFILE_PARAMETER_SPEED                                                                \
-    1e-3 /* smallest derivative of the spline's position by its arc parameter that is no cusp */
+    1e-3 /* smallest derivative of the spline's position by its arc parameter: where it is less    \
+            there is a cusp */
 
 enum {
     SAMPLES_PER_SEGMENT = 32, /* number of samples of a segment at which the profile is checked */

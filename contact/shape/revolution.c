@@ -28,8 +28,9 @@
 enum {
     SAMPLES_PER_SEGMENT =
         32, /* number of samples of a segment, by which the profile is cut into rows of cells */
-    MAX_CELLS_AROUND_AXIS = 64,    /* largest number of cells around the axis */
-    MIN_CELLS_AROUND_AXIS = 6,     /* smallest number of cells around the axis, as beside it */
+    MAX_CELLS_AROUND_AXIS = 64, /* largest number of cells around the axis */
+    MIN_CELLS_AROUND_AXIS =
+        6, /* smallest number of cells around the axis, used in the rows next to it */
     MESH_COLUMNS_AROUND_AXIS = 96, /* number of columns of the triangulation around the axis */
 };
 
@@ -217,8 +218,9 @@ static int append_chart_cells_of_row(const struct revolution_surface *v, double 
     int columns = count_columns_of_row(&p, &q, to - from);
     for (int j = 0; j < columns; j++) {
         for (int k = 0; k < 9; k++) {
-            const int along = k / 3;
-            cell[j].place[k][0] = along == 2 ? to : from + 0.5 * along * (to - from);
+            const int row_of_sample = k / 3;
+            cell[j].place[k][0] =
+                row_of_sample == 2 ? to : from + 0.5 * row_of_sample * (to - from);
             direction_around_axis(2 * j + k % 3, 2 * columns, cell[j].place[k] + 1);
         }
     }

@@ -13,7 +13,8 @@ static const double *ring_point(const struct ring *ring, int sector, int a, int 
     const int n = ring->valence;
     while (a < 0 || b < 0 || (a == 0 && b > 0)) {
         const int u = a, v = b;
-        if (b < 0) { /* in a ring of triangles edge i + 1 is edge i less edge i - 1 */
+        if (b < 0) { /* in a ring of triangles the grid vector of edge i + 1 is that of edge i less
+                        that of edge i - 1 */
             sector = (sector + n - 1) % n;
             a = -v;
             b = ring->triangles ? u + v : u;
@@ -47,13 +48,13 @@ static void fill_triangle_sector(const struct control_mesh *mesh, int half, int 
 static void fill_square_sector(const struct control_mesh *mesh, int half, int sector,
                                struct ring *ring)
 {
-    const int along = tact_control_mesh_next_half_edge(mesh, half),
-              back = tact_control_mesh_next_half_edge(mesh, along),
-              beyond = tact_control_mesh_next_half_edge(mesh, mesh->twin[along]),
+    const int next_edge = tact_control_mesh_next_half_edge(mesh, half),
+              back = tact_control_mesh_next_half_edge(mesh, next_edge),
+              beyond = tact_control_mesh_next_half_edge(mesh, mesh->twin[next_edge]),
               side = tact_control_mesh_next_half_edge(mesh, mesh->twin[back]),
               corner = mesh->twin[tact_control_mesh_next_half_edge(
                   mesh, tact_control_mesh_next_half_edge(mesh, beyond))];
-    set_ring_point(ring, sector, 1, 0, mesh, along);
+    set_ring_point(ring, sector, 1, 0, mesh, next_edge);
     set_ring_point(ring, sector, 1, 1, mesh, back);
     set_ring_point(ring, sector, 2, 0, mesh, tact_control_mesh_next_half_edge(mesh, beyond));
     set_ring_point(ring, sector, 2, 1, mesh, mesh->twin[corner]);
@@ -328,7 +329,7 @@ void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
 static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
 {
     for (int m = 0; m < 3; m++) {
-        for (int k = 0; k < 4; k++) { /* order of the derivative by c; the rest is by b */
+        for (int k = 0; k < 4; k++) { /* k derivatives are by c, the other 3 - k by b */
             double sum = 0.0;
             for (int i = 0; i <= 3 - k; i++) {
                 for (int j = 0; j <= k; j++) {

@@ -25,10 +25,10 @@ enum {
     GAUSS_POINTS_PER_SIDE = 8, /* number of points of the quadrature along a side of a section */
 };
 
-void tact_square_point_on_side(int side, double along, double uv[2])
+void tact_square_point_on_side(int side, double side_fraction, double uv[2])
 {
-    uv[0] = side == 0 ? along : side == 1 ? 1.0 : side == 2 ? 1.0 - along : 0.0;
-    uv[1] = side == 0 ? 0.0 : side == 1 ? along : side == 2 ? 1.0 : 1.0 - along;
+    uv[0] = side == 0 ? side_fraction : side == 1 ? 1.0 : side == 2 ? 1.0 - side_fraction : 0.0;
+    uv[1] = side == 0 ? 0.0 : side == 1 ? side_fraction : side == 2 ? 1.0 : 1.0 - side_fraction;
 }
 
 /* Dual basis of c_u and c_v: vectors along the tangent plane whose products with them are 1 or 0.
@@ -244,7 +244,8 @@ static void patch_grid_point(const struct square_charts *s, int square, double u
                    : place[1] == 0.0 ? 3
                                      : -1;
         if (side == 0 && place[1] == 0.0) {
-            side = 3; /* at a corner the path always leads over the side that ends there */
+            side = 3; /* at a corner the path continues over the side that ends there, whichever
+                         side it came along */
         }
         if (side < 0) {
             break;

@@ -42,7 +42,7 @@ typedef void square_element(const struct square_charts *surface, int element_ind
                             double t, double c[3][3]);
 
 /* Parameters (u, v) at a fraction of a square's side. */
-void tact_square_point_on_side(int side, double along, double uv[2]);
+void tact_square_point_on_side(int side, double side_fraction, double uv[2]);
 
 /* A side of a place's square that is a pole and next to the place, with the coordinates a along it
  * and b <= 1/2 from it; -1: none. */

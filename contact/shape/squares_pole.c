@@ -7,12 +7,13 @@
 
 #include <errno.h>
 
-/* Parameter from the pole up to which the curvature is that at this distance: there its rounding
- * error is as small as its change. */
+/* Distance from the pole, as a parameter, within which the curvature at this distance is used: at
+ * it the curvature's rounding error is as small as its change up to the pole. */
 #define NEAREST_CURVATURE 0x1p-24
 /* Length of a step, relative to the distance from the pole, up to which the chart is straight. */
 #define STRAIGHT_STEP_RATIO 1e-3
-/* Distance from a solution that is rounding, relative to the way. */
+/* Distance from the solution of Newton's method that counts as rounding, relative to the target's
+ * distance from the pole. */
 #define SOLVED_RATIO 1e-13
 
 enum {
@@ -23,11 +24,11 @@ enum {
 int tact_squares_pole_side(const struct square_charts *s, const double place[3], double ab[2])
 {
     const double u = place[1], v = place[2];
-    const double along[SQUARE_SIDES] = {u, v, 1.0 - u, 1.0 - v},
+    const double fraction_along_side[SQUARE_SIDES] = {u, v, 1.0 - u, 1.0 - v},
                  into[SQUARE_SIDES] = {v, 1.0 - u, 1.0 - v, u};
     for (int side = 0; side < SQUARE_SIDES; side++) {
         if (s->neighbour_over_edge[(int)place[0]][side] == SQUARE_POLE && into[side] <= 0.5) {
-            ab[0] = along[side];
+            ab[0] = fraction_along_side[side];
             ab[1] = into[side];
             return side;
         }
@@ -138,7 +139,8 @@ static int solve_about_pole(const struct square_charts *s, const struct pole_pla
             return 0;
         }
         if (i > 0 && (next[0] < 0.0 || next[0] > 1.0) && (ab[0] <= 0.0 || ab[0] >= 1.0)) {
-            return 1; /* at the edge: the rest is of the second order */
+            return 1; /* at the edge of the square: what is left of the step is of the second order
+                       */
         }
         ab[0] = tact_min(tact_max(next[0], 0.0), 1.0);
         ab[1] = next[1];

@@ -227,7 +227,8 @@ static void fill_polynomials_about_vertex(struct subdivision_surface *s,
     tact_ring_normal(ring, normal);
     const int n = ring->valence, regular = n == (s->triangles ? 6 : 4);
     for (int level = regular ? -1 : 0; level < (regular ? 0 : MAX_SUBDIVISIONS); level++) {
-        if (!regular) { /* rounding of what remains of the limit is relative to the ring */
+        if (!regular) { /* positions are relative to the limit point, so that rounding is relative
+                           to the size of the ring */
             tact_ring_limit_point(ring, limit);
             tact_v3_add(origin, origin, limit);
             tact_ring_translate(ring, limit);

@@ -73,13 +73,13 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
             r[i][rank] = tact_dot(a->residual_basis[i], q, n);
             tact_axpy(q, -r[i][rank], a->residual_basis[i], n);
         }
-        double rest = sqrt(tact_dot(q, q, n));
-        if (!(rest > DEPENDENT_DIFFERENCE_TOLERANCE * size + rounding_noise)) {
+        double remaining_norm = sqrt(tact_dot(q, q, n));
+        if (!(remaining_norm > DEPENDENT_DIFFERENCE_TOLERANCE * size + rounding_noise)) {
             continue;
         }
-        r[rank][rank] = rest;
+        r[rank][rank] = remaining_norm;
         for (int i = 0; i < n; i++) {
-            q[i] /= rest;
+            q[i] /= remaining_norm;
         }
         c[rank] = tact_dot(q, unrepresented_residual, n);
         tact_axpy(unrepresented_residual, -c[rank], q, n);

@@ -129,14 +129,14 @@ static int add_pressure_centre_cones(const struct tact_local_problem *local, str
     double length = tact_max(local->semi[0], local->semi[1]);
     for (int i = 0; i < local->corners; i++) {
         const double *a = local->corner[i], *b = local->corner[(i + 1) % local->corners];
-        double along[2] = {b[0] - a[0], b[1] - a[1]};
-        double unit = 1.0 / (length * tact_hypot(along[0], along[1]));
-        const double g[6] = {unit * (along[1] * a[0] - along[0] * a[1]),
+        double polygon_edge[2] = {b[0] - a[0], b[1] - a[1]};
+        double unit = 1.0 / (length * tact_hypot(polygon_edge[0], polygon_edge[1]));
+        const double g[6] = {unit * (polygon_edge[1] * a[0] - polygon_edge[0] * a[1]),
                              0.0,
                              0.0,
                              0.0,
-                             unit * along[0],
-                             unit * along[1]};
+                             unit * polygon_edge[0],
+                             unit * polygon_edge[1]};
         p[i].size = 1;
         memcpy(p[i].g, g, sizeof g);
     }
@@ -225,11 +225,11 @@ static double init_interior_point_iterates(struct tact_world *world, const struc
     double momentum = 0.0, speed = 0.0;
     for (int i = 0; i < island->owners.count; i++) {
         const struct tact_body *body = &world->bodies[d->order[i]].body;
-        const double *free = world->free_velocities + (size_t)6 * (size_t)d->order[i];
-        double size = tact_v3_norm(free);
+        const double *free_velocity = world->free_velocities + (size_t)6 * (size_t)d->order[i];
+        double size = tact_v3_norm(free_velocity);
         momentum += body->mass * size;
         speed = tact_max(speed, size);
-        memcpy(barrier->v + 6 * i, free, 6 * sizeof *free);
+        memcpy(barrier->v + 6 * i, free_velocity, 6 * sizeof *free_velocity);
     }
     momentum /= island->blocks.count;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -365,12 +365,12 @@ static double evaluate_island_residuals(struct tact_world *world, const struct i
     double gap = 0.0;
     memset(d->rhs, 0, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->owners.count; i++) {
-        const double *free = world->free_velocities + (size_t)6 * (size_t)d->order[i];
-        double left[6];
+        const double *free_velocity = world->free_velocities + (size_t)6 * (size_t)d->order[i];
+        double missing_momentum[6];
         for (int k = 0; k < 6; k++) {
-            left[k] = free[k] - barrier->v[6 * i + k];
+            missing_momentum[k] = free_velocity[k] - barrier->v[6 * i + k];
         }
-        tact_6x6_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
+        tact_6x6_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, missing_momentum);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
@@ -409,15 +409,15 @@ static int assemble_interior_point_system(struct tact_world *world, const struct
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
-        double h[36] = {0.0}, slip[36] = {0.0}; /* identity plus the derivative of De Saxce's term,
-                                                   in the rows that the patch transmits */
+        double h[36] = {0.0}, slip[36] = {0.0}; /* slip: identity plus the derivative of De Saxce's
+                                                   term, in the rows that the patch transmits */
         for (int m = b->first; m < b->first + b->count; m++) {
             add_cone_stiffness(&barrier->cones[m], h);
         }
         for (int q = 0; q < 36; q++) {
-            int used = q / 6 < b->rows && q % 6 < b->rows;
-            slip[q] = used ? (double)(q % 7 == 0) + (q < 6 ? b->slope[q] : 0.0) : 0.0;
-            h[q] = used ? h[q] + slip[q] * b->row_cfm[q % 6] : (double)(q % 7 == 0);
+            int is_transmitted = q / 6 < b->rows && q % 6 < b->rows;
+            slip[q] = is_transmitted ? (double)(q % 7 == 0) + (q < 6 ? b->slope[q] : 0.0) : 0.0;
+            h[q] = is_transmitted ? h[q] + slip[q] * b->row_cfm[q % 6] : (double)(q % 7 == 0);
             b->inverse[q] = q % 7 == 0;
         }
         if (block->has_cross_compliance) {

@@ -95,13 +95,13 @@ int tact_world_add_constraint(struct tact_world *world, const struct tact_constr
          (constraint->lower < -pi || constraint->upper > pi))) {
         return -EINVAL;
     }
-    struct world_constraint *more = realloc(
+    struct world_constraint *resized_constraints = realloc(
         world->constraints, ((size_t)world->constraint_count + 1) * sizeof *world->constraints);
-    if (!more) {
+    if (!resized_constraints) {
         return -ENOMEM;
     }
-    world->constraints = more;
-    struct world_constraint *w = &more[world->constraint_count];
+    world->constraints = resized_constraints;
+    struct world_constraint *w = &resized_constraints[world->constraint_count];
     memset(w, 0, sizeof *w);
     w->constraint = *constraint;
     tact_quat_normalize(w->constraint.in_a.quat_wxyz);

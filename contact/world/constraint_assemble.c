@@ -189,7 +189,8 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
     }
     int is_free = w->free_row_mobility > LOCKED_MOBILITY_RATIO * own;
     if (!is_free && tact_mechanism_free_row_ratio(world, w) > LOCKED_MOBILITY_RATIO) {
-        /* not locked: one of the bodies is much lighter than what moves with it */
+        /* the free row is not locked: one of its bodies is much lighter than those that move with
+         * it */
         is_free = w->free_row_mobility > MOBILITY_ROUNDING_RATIO * own;
         world->counts[TACT_COUNT_JOINTS_LOST] += !is_free;
     }
@@ -224,8 +225,8 @@ static void eliminate_mechanism_from_contact(struct tact_world *world, struct bl
     int rows = m->list[response->mechanism].row_end - m->list[response->mechanism].row;
     size_t size = (size_t)rows * 6;
     if (m->mechanism_responses_used + 2 * size > m->mechanism_response_capacity) {
-        response->mechanism = -1; /* no storage is left for the response: the sweeps converge
-                                     without it, more slowly */
+        response->mechanism = -1; /* no storage is left for the mechanism's response: the sweeps
+                                     converge without it, more slowly */
         return;
     }
     double *c = m->mechanism_response_storage + m->mechanism_responses_used, *x = c + size,

@@ -60,7 +60,7 @@ static void linearised_joint_error_rates(const struct tact_world *world,
 static void joint_error_rates(const struct tact_world *world, const struct world_constraint *w,
                               double e[6])
 {
-    struct tact_body moved;
+    struct tact_body body_after_drift;
     struct tact_pose pose[2];
     double h = world->options.period;
     for (int k = 0; k < 2; k++) {
@@ -72,9 +72,9 @@ static void joint_error_rates(const struct tact_world *world, const struct world
             return;
         }
         if (body) {
-            moved = *body;
-            tact_body_drift(&moved, h);
-            pose[k] = moved.pose;
+            body_after_drift = *body;
+            tact_body_drift(&body_after_drift, h);
+            pose[k] = body_after_drift.pose;
         }
     }
     tact_constraint_joint_error(&w->constraint, &pose[0], &pose[1], e);
@@ -216,12 +216,13 @@ static double solve_mechanism_constraints(struct tact_world *world, int mechanis
             impulse_change[w->constrained_row_indices[k]] = x[w->row - p->row + k];
             after[w->constrained_row_indices[k]] += impulse_change[w->constrained_row_indices[k]];
         }
-        double moved = squared_joint_impulse(w, impulse_change),
+        double squared_impulse_change = squared_joint_impulse(w, impulse_change),
                most = tact_max(squared_joint_impulse(w, w->constraint.impulse),
                                squared_joint_impulse(w, after));
-        *change += moved;
-        worst =
-            does_error_exceed_rounding && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
+        *change += squared_impulse_change;
+        worst = does_error_exceed_rounding && most > 0.0
+                    ? tact_max(worst, sqrt(squared_impulse_change / most))
+                    : worst;
     }
     add_to_constrained_impulses(world, mechanism, x, 1.0);
     compute_constrained_row_velocities(world, mechanism);

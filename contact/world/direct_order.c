@@ -38,8 +38,9 @@ static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
     for (int i = 0; i < d->bit_words_per_node; i++) {
-        for (uint64_t left = row[i]; left; left &= left - 1) {
-            out[count++] = 64 * i + __builtin_ctzll(left);
+        for (uint64_t remaining_bits = row[i]; remaining_bits;
+             remaining_bits &= remaining_bits - 1) {
+            out[count++] = 64 * i + __builtin_ctzll(remaining_bits);
         }
     }
     return count;
@@ -62,9 +63,9 @@ static void list_island_nodes(struct tact_world *world, const struct island *isl
     }
 }
 
-static void mark_nodes_as_neighbours(struct direct *d, int node, int other)
+static void mark_nodes_as_neighbours(struct direct *d, int node, int other_node)
 {
-    int a = d->row[node], b = d->row[other];
+    int a = d->row[node], b = d->row[other_node];
     if (a != b) {
         set_bit(neighbour_bits_of_node(d, a), b);
     }
@@ -116,13 +117,13 @@ static void eliminate_node(struct direct *d, int node, const int *list, int coun
 {
     const uint64_t *row = neighbour_bits_of_node(d, node);
     for (int k = 0; k < count; k++) {
-        uint64_t *other = neighbour_bits_of_node(d, list[k]);
+        uint64_t *neighbours_of_neighbour = neighbour_bits_of_node(d, list[k]);
         for (int i = 0; i < d->bit_words_per_node; i++) {
-            other[i] |= row[i];
+            neighbours_of_neighbour[i] |= row[i];
         }
-        clear_bit(other, list[k]);
-        clear_bit(other, node);
-        d->degree[list[k]] = count_bits(d, other);
+        clear_bit(neighbours_of_neighbour, list[k]);
+        clear_bit(neighbours_of_neighbour, node);
+        d->degree[list[k]] = count_bits(d, neighbours_of_neighbour);
     }
     d->degree[node] = -1;
 }

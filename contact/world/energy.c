@@ -110,11 +110,11 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
  * that the options allow, whatever the first one and other islands needed. */
 void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    for (int round = 0, any = 1; round < 2 && any; round++) {
+    for (int attempt = 0, any = 1; attempt < 2 && any; attempt++) {
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->is_unsolved = reduce_island_restitution(world, island, round ? 0.0 : 0.5);
+            island->is_unsolved = reduce_island_restitution(world, island, attempt ? 0.0 : 0.5);
             world->counts[TACT_COUNT_DAMPED] += island->is_unsolved;
             any |= island->is_unsolved;
         }

@@ -248,8 +248,8 @@ static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, 
            def->damping * hand->state.target_rate[i];
 }
 
-/* 1 where the drive of joint i is at its limit. Of a base whose axes are alike an axis without a
- * share of the limited force is not. */
+/* 1 where the drive of joint i is at its limit. Of a base with equal axes, an axis along which the
+ * limited force has no component is not. */
 static int is_drive_at_its_limit(const struct tact_hand *hand, int i)
 {
     return tact_hand_axes_of_coordinate(hand, i) || tact_hand_matrices_of_coordinate(hand, i)

@@ -69,7 +69,8 @@ static void find_target_twist_at_base(const struct tact_hand *hand, double twist
     tact_v3_copy(twist + 3, angular_velocity);
 }
 
-/* Share c of the terms of position and attitude at an angle, and its slope over the angle. */
+/* Factor c of the cross terms of position and attitude at a rotation angle, and its derivative over
+ * the angle. */
 static double find_cross_term_fraction(double angle, double *slope_over_angle)
 {
     const double half_pi = 1.57079632679489661923;

@@ -22,9 +22,9 @@ static void eliminate_coordinate(const struct tree_factor *f, int n, int k)
 {
     const double *row = f->entry + k * n;
     for (int i = f->up[k]; i >= 0; i = f->up[i]) {
-        double *other = f->entry + i * n;
+        double *ancestor_row = f->entry + i * n;
         for (int j = i; j >= 0; j = f->up[j]) {
-            other[j] -= row[i] * row[j];
+            ancestor_row[j] -= row[i] * row[j];
         }
     }
 }

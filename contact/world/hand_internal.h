@@ -100,12 +100,13 @@ struct tact_hand {
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
     /* drives of the forces and torques of a base whose axes differ, world axes */
     struct base_axes {
-        int is_set;                      /* 0: those of its links act */
+        int is_set;                      /* 0: the drives of the base's links act instead */
         double stiffness[9], damping[9]; /* row-major, symmetric */
         int is_gradient_turned; /* 1: a torque whose stiffness differs, which is turned by J_r^-T */
         double least;           /* the least stiffness */
         double force_at_zero_rate[3]; /* force or torque of the spring in this tick at rate 0 */
-        double rate_stiffness[9];     /* what h times the rates of the tick take from it, by rate */
+        double rate_stiffness[9]; /* decrease of that force or torque per h times the rate of the
+                                     tick */
         double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
     } base_axes[2];
     double base_axes_moment[3]; /* tact_hand_base_axes_moment() */
@@ -116,9 +117,10 @@ struct tact_hand {
         double axes[9]; /* attitude of the frame of stiffness and damping where the rotation vector
                            of the target is 0; it turns with the target */
         double stiffness[36], damping[36];
-        double torque_at_zero_rate[6]; /* of this tick: force and torque at rate 0, no limits */
-        double rate_gain[36];          /* what rates of the tick take from these, by rate */
-        /* the same where a drive is at its limit, of the other one; and h acting_gain */
+        double torque_at_zero_rate[6]; /* force and torque at rate 0 in this tick, without limits */
+        double rate_gain[36];          /* decrease of these per rate of the tick */
+        /* force at rate 0 and gain where the drive of forces or that of torques is at its limit, of
+         * the other one; and h times that gain */
         double force_with_limited_drives[6], acting_gain[36], impulse_gain[36];
     } base_matrices;
     int chain_count; /* number of chains: unbranched sequences of at most TACT_UNKNOWNS_PER_NODE

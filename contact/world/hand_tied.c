@@ -27,9 +27,10 @@ static int check_mimic_joint(const struct tact_link_def *links, int count, int i
         !isfinite(def->multiplier) || !isfinite(1.0 / def->multiplier) || !isfinite(def->offset)) {
         return -EINVAL;
     }
-    const struct tact_link_def *other = &links[def->mimic - 1];
-    const double error = def->start - def->offset - def->multiplier * other->start;
-    return other->mimic || def->joint == TACT_JOINT_BASE || other->joint == TACT_JOINT_BASE ||
+    const struct tact_link_def *leading_joint_def = &links[def->mimic - 1];
+    const double error = def->start - def->offset - def->multiplier * leading_joint_def->start;
+    return leading_joint_def->mimic || def->joint == TACT_JOINT_BASE ||
+                   leading_joint_def->joint == TACT_JOINT_BASE ||
                    !(fabs(error) <= MAX_INITIAL_MIMIC_ERROR)
                ? -EINVAL
                : 0;

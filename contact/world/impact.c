@@ -170,7 +170,7 @@ static void set_normal_law_of_gaps(const struct tact_world *world, struct block 
     double most = world->options.push_limit * block->bias_velocity_ratio;
     double rate = e > most * time ? most / e : 1.0 / time;
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
-    /* other patches may tip while they open */
+    /* a patch with corners may tip while it opens, so that its excess is not bounded */
     block->excess_overlap = is_rigid_or_rebounding && !c->patch.corners ? tact_max(e, 0.0) : 0.0;
     block->bias_velocity = -gap * rate;
     block->target_velocity[4] -= c->patch.gap[2] * rate;
@@ -180,9 +180,9 @@ static void set_normal_law_of_gaps(const struct tact_world *world, struct block 
 void tact_impact_set_target_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
-    double free[3];
-    tact_impact_normal_and_tipping_velocity(block, free);
-    block->added_closing_velocity = block->pre_force_velocity[0] - free[0];
+    double free_velocity[3];
+    tact_impact_normal_and_tipping_velocity(block, free_velocity);
+    block->added_closing_velocity = block->pre_force_velocity[0] - free_velocity[0];
     block->bias_velocity = block->normal_cfm = block->excess_overlap = 0.0;
     block->bias_velocity_ratio = 1.0;
     memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);

@@ -205,8 +205,8 @@ static int *contact_counter_of_owner(struct tact_world *world, struct tact_owner
 static int is_block_side_movable(const struct block *block, int side)
 {
     struct tact_owner owner = block->owner[side], first = block->owner[0];
-    int same = side && owner.kind == first.kind && owner.index == first.index;
-    return owner.kind != TACT_OWNER_FIXED && !same;
+    int is_owner_of_side_0 = side && owner.kind == first.kind && owner.index == first.index;
+    return owner.kind != TACT_OWNER_FIXED && !is_owner_of_side_0;
 }
 
 static void find_uncoupled_contacts(struct tact_world *world)

@@ -188,13 +188,13 @@ struct world_hand *tact_block_hand_on_side(const struct tact_world *world,
                                            const struct block *block, int side)
 {
     const struct tact_owner owner = block->owner[side], other = block->owner[!side];
-    int same = other.kind == owner.kind && other.index == owner.index;
-    if (owner.kind != TACT_OWNER_HAND || (side && same)) {
+    int is_owner_of_side_0 = other.kind == owner.kind && other.index == owner.index;
+    if (owner.kind != TACT_OWNER_HAND || (side && is_owner_of_side_0)) {
         return NULL;
     }
     struct world_hand *hand = &world->hands[owner.index];
     memset(hand->hand->rows, 0, (size_t)hand->hand->count * sizeof *hand->hand->rows);
-    for (int k = 0; k < 1 + same; k++) {
+    for (int k = 0; k < 1 + is_owner_of_side_0; k++) {
         int link = k ? other.link : owner.link;
         for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->up[i]) {
             hand->hand->rows[i] = jacobian_row_of_coordinate(block, hand, i);

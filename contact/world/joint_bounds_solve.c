@@ -78,11 +78,11 @@ static int factor_column(struct joint_bounds *bounds, const struct hand_joint_bo
 {
     double *column = bounds->factor + j * n;
     const double *from = of->mobility_matrix + bounds->free[j];
-    const double rest = from[bounds->free[j] * of->count] - column[j];
-    if (!(rest > 0.0)) {
+    const double remaining_entry = from[bounds->free[j] * of->count] - column[j];
+    if (!(remaining_entry > 0.0)) {
         return 0;
     }
-    column[j] = sqrt(rest);
+    column[j] = sqrt(remaining_entry);
     for (int i = j + 1; i < n; i++) {
         column[i] = (from[bounds->free[i] * of->count] - column[i]) / column[j];
         bounds->factor[i * n + j] = column[i];
@@ -123,7 +123,8 @@ static void solve_free_impulse_step(const struct joint_bounds *bounds, int n)
     memset(sum, 0, (size_t)n * sizeof *sum);
     for (int i = 0; i < n; i++) {
         const double *column = bounds->factor + i * n;
-        const int next = (i + 1) & ~1; /* the pairs are the same ones each time: fast to reload */
+        const int next = (i + 1) & ~1; /* pairs of numbers begin at even indices in each pass, so
+                                          that they are reloaded as they were stored */
         x[i] = (x[i] - sum[i]) / column[i];
         add_multiple(sum + next, x[i], column + next, n - next);
     }

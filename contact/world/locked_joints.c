@@ -98,8 +98,8 @@ static void set_rate_changes(struct tact_world *world, int hand)
     }
 }
 
-/* Number of the hand whose bounds follow the first k of an island, or -1. Each call moves on by one
- * hand. */
+/* Number of the hand whose joint bounds follow the first *k bounds of an island, or -1; adds the
+ * hand's bounds to *k. */
 static int next_hand(const struct tact_world *world, const struct island *island, int *k)
 {
     if (*k >= island->bounds.count) {

@@ -113,8 +113,9 @@ static size_t assign_mechanism_matrix_rows(struct tact_world *world)
         const struct world_constraint *w = &world->constraints[m->order[i]];
         int from = w->row;
         for (int k = m->list[w->mechanism].constraint; k < i && from == w->row; k++) {
-            const struct world_constraint *other = &world->constraints[m->order[k]];
-            from = do_constraints_share_body(w, other) ? other->row : from;
+            const struct world_constraint *earlier_constraint = &world->constraints[m->order[k]];
+            from =
+                do_constraints_share_body(w, earlier_constraint) ? earlier_constraint->row : from;
         }
         for (int row = w->row; row < w->row + count_constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
@@ -185,9 +186,9 @@ void tact_mechanisms_destroy(struct mechanisms *m)
 /* Adds to the matrix the entries J_p Y_q of a body that the joints p and q share; q is not after p.
  */
 static void add_shared_body_entries(struct mechanisms *m, const struct world_constraint *p,
-                                    int side, const struct world_constraint *q, int other)
+                                    int side, const struct world_constraint *q, int side_of_q)
 {
-    const double *j = p->j[side], *y = q->y[other];
+    const double *j = p->j[side], *y = q->y[side_of_q];
     for (int i = 0; i < p->count; i++) {
         int row = p->row + i;
         double *to = m->ldl_factors + m->start[row] + (q->row - m->first[row]);
@@ -290,9 +291,9 @@ void tact_mechanism_solve(const struct mechanisms *m, int part, double *x, int s
     }
     for (int i = p->row_end - 1; i >= p->row; i--) {
         const double *row = m->ldl_factors + m->start[i];
-        double known = x[(i - p->row) * stride];
+        double solved_value = x[(i - p->row) * stride];
         for (int k = m->first[i]; k < i; k++) {
-            x[(k - p->row) * stride] -= row[k - m->first[i]] * known;
+            x[(k - p->row) * stride] -= row[k - m->first[i]] * solved_value;
         }
     }
 }

@@ -99,7 +99,7 @@ double tact_mechanism_free_row_ratio(struct tact_world *world, const struct worl
     factor_matrix_of_equal_bodies(world, part);
     double own =
         entry_of_equal_bodies(world, w, w->free_row, w, w->free_row, part->inverse_inertia);
-    double left = own, *x = m->work;
+    double remaining_mobility = own, *x = m->work;
     for (int i = part->constraint; i < part->constraint_end; i++) {
         const struct world_constraint *q = &world->constraints[m->order[i]];
         for (int k = 0; k < q->count; k++) {
@@ -111,8 +111,8 @@ double tact_mechanism_free_row_ratio(struct tact_world *world, const struct worl
                 sum -= factors[column - m->first[row]] * x[column - part->row];
             }
             x[row - part->row] = sum;
-            left -= sum * sum * factors[row - m->first[row]];
+            remaining_mobility -= sum * sum * factors[row - m->first[row]];
         }
     }
-    return left / own;
+    return remaining_mobility / own;
 }

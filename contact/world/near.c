@@ -132,14 +132,14 @@ static int has_shape_left_search_margin(const struct tact_world *world, int i)
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
     const double *position_at_last_search = world->near.position_at_search + 3 * i;
-    double moved[3], margin = travel_until_next_search(shape);
-    tact_v3_sub(moved, pose->position, position_at_last_search);
+    double displacement[3], margin = travel_until_next_search(shape);
+    tact_v3_sub(displacement, pose->position, position_at_last_search);
     if (shape->shape.kind == TACT_SHAPE_HALFSPACE) {
-        return tact_v3_dot(moved, moved) != 0.0 ||
+        return tact_v3_dot(displacement, displacement) != 0.0 ||
                memcmp(world->near.orientation_at_search + 4 * i, pose->quat_wxyz,
                       sizeof pose->quat_wxyz) != 0;
     }
-    return !(tact_v3_dot(moved, moved) <= SEARCH_ROUNDING_FACTOR * margin * margin) ||
+    return !(tact_v3_dot(displacement, displacement) <= SEARCH_ROUNDING_FACTOR * margin * margin) ||
            shape->search_margin > shape->margin_at_last_search;
 }
 
@@ -157,14 +157,14 @@ static int has_any_shape_left_search_margin(const struct tact_world *world)
  */
 static int does_pair_have_state(const struct tact_world *world, int slot)
 {
-    static const struct tact_springs none;
+    static const struct tact_springs no_springs;
     const struct tact_contact *c = &world->contacts[slot];
     const struct near_pair *pair = &world->near.pairs[slot];
     return pair->needs_moments || tact_v3_dot(pair->direction, pair->direction) > 0.0 ||
            c->limits != TACT_LIMIT_OPEN || c->touching || c->stuck || c->split || c->starting ||
            c->moments.volume != 0.0 || c->preload != 0.0 ||
-           memcmp(c->warm, none.impulse, sizeof c->warm) != 0 ||
-           memcmp(&c->springs, &none, sizeof none) != 0;
+           memcmp(c->warm, no_springs.impulse, sizeof c->warm) != 0 ||
+           memcmp(&c->springs, &no_springs, sizeof no_springs) != 0;
 }
 
 /* Visits two shapes of the search: where they are near, marks their pair as listed or adds it to
@@ -358,10 +358,10 @@ static void release_pair_slot(struct tact_world *world, int slot)
 static int reassign_pair_slots_after_search(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
-    int used = 0;
+    int slots_in_use = 0;
     for (int i = 0; i < near->count; i++) {
         if (near->pairs[near->slots[i]].is_listed) {
-            near->slots[used++] = near->slots[i];
+            near->slots[slots_in_use++] = near->slots[i];
         } else {
             release_pair_slot(world, near->slots[i]);
         }
@@ -369,10 +369,10 @@ static int reassign_pair_slots_after_search(struct tact_world *world)
     for (int i = 0; i < near->candidate_pair_count; i++) {
         int slot = acquire_pair_slot(world, &near->candidate_pairs[i]);
         if (slot >= 0) {
-            near->slots[used++] = slot;
+            near->slots[slots_in_use++] = slot;
         }
     }
-    return used;
+    return slots_in_use;
 }
 
 static void run_broad_phase_search(struct tact_world *world)

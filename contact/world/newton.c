@@ -169,8 +169,8 @@ static int sticking_contact_response(const struct block *block, const double *co
     }
     double system_matrix[36], right_side[42] = {0.0};
     for (int k = 0; k < 36; k++) {
-        int used = k / 6 < rows && k % 6 < rows;
-        system_matrix[k] = used ? block->cross_compliance[k] : 0.0;
+        int is_transmitted = k / 6 < rows && k % 6 < rows;
+        system_matrix[k] = is_transmitted ? block->cross_compliance[k] : 0.0;
     }
     for (int k = 0; k < 6; k++) {
         system_matrix[7 * k] += k < rows && compliance[k] > 0.0 ? compliance[k] : 1.0;

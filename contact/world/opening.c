@@ -43,7 +43,7 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
         double square = j ? tact_v3_dot(j, j) : 0.0,
                mass = hand->coordinate_mass[m * hand->count + m];
         if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
-            continue; /* this joint does not move the two links of a self-contact relative to each
+            continue; /* joint m does not move the two links of a self-contact relative to each
                          other */
         }
         if (link->is_rotational) {

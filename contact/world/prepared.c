@@ -25,12 +25,12 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
         return -EINVAL;
     }
     if (material >= p->material_count) {
-        struct tact_material *more =
+        struct tact_material *resized_materials =
             realloc(p->materials, ((size_t)material + 1) * sizeof *p->materials);
-        if (!more) {
+        if (!resized_materials) {
             return -ENOMEM;
         }
-        p->materials = more;
+        p->materials = resized_materials;
         while (p->material_count <= material) {
             p->materials[p->material_count++] = empty_material;
         }
@@ -63,12 +63,12 @@ static struct prepared_model *add_prepared_model(struct tact_world *world,
 {
     struct prepared_models *p = &world->prepared_models;
     size_t shapes = (size_t)world->shape_count;
-    struct prepared_model *more = realloc(p->of, ((size_t)p->count + 1) * sizeof *p->of);
-    if (!more) {
+    struct prepared_model *resized_models = realloc(p->of, ((size_t)p->count + 1) * sizeof *p->of);
+    if (!resized_models) {
         return NULL;
     }
-    p->of = more;
-    struct prepared_model *of = &more[p->count++];
+    p->of = resized_models;
+    struct prepared_model *of = &resized_models[p->count++];
     of->model = model;
     of->distinct_data_count = 0;
     of->data = calloc(shapes + 1, sizeof *of->data);
@@ -129,7 +129,7 @@ static int prepare_shapes_of_pair(struct tact_world *world, const struct tact_co
     of = of ? of : add_prepared_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
-        *shape = pair[i]; /* the error of the caller, which a model may fill with a message */
+        *shape = pair[i]; /* the shape that an error of its preparation concerns */
         rc = prepare_shape_for_model(world, of, pair[i], err);
     }
     return rc;

@@ -219,11 +219,12 @@ static int try_interior_point(struct tact_world *world, struct island *island,
                               struct tact_solve_stats *stats)
 {
     struct island_search *s = &island->search;
-    int left = world->options.iterations - stats->iterations - SWEEPS_AFTER_INTERIOR_POINT;
-    if (s->interior_point_steps || left <= 0) {
+    int remaining_sweeps =
+        world->options.iterations - stats->iterations - SWEEPS_AFTER_INTERIOR_POINT;
+    if (s->interior_point_steps || remaining_sweeps <= 0) {
         return 0;
     }
-    s->interior_point_steps = tact_barrier_solve(world, island, left);
+    s->interior_point_steps = tact_barrier_solve(world, island, remaining_sweeps);
     tact_velocities_recompute(world, island);
     stats->eliminations += s->interior_point_steps;
     world->counts[TACT_COUNT_INTERIOR] += s->interior_point_steps;
@@ -258,7 +259,8 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     s->newton_steps_without_progress = 0;
     if (s->spring_anchor_state == 0 &&
         (s->interior_point_steps > 0 || s->failed_newton_series > 0)) {
-        /* Impulses that balance each other are bounded, as the solution found is one near them. */
+        /* Impulses that balance each other are bounded, as the anchored springs lead to a solution
+         * near them. */
         tact_island_bound_impulses(world, island);
         tact_springs_anchor_at_impulses(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
@@ -317,8 +319,8 @@ static void accelerate_island(struct tact_world *world, struct island *island,
         is_newton_step_due = 0;
     }
     unpack_island_impulses(world, island, s->next);
-    if (is_newton_step_due) { /* a step of Newton's method leaves the joint bounds an error, which
-                     that of the contacts would follow */
+    if (is_newton_step_due) { /* a step of Newton's method leaves an error in the joint bounds, from
+                                 which the contacts would get one */
         (void)tact_joint_bounds_solve_once(world, island);
     }
 }

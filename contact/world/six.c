@@ -93,7 +93,8 @@ TACT_INLINE void swap_matrix_rows(double *a, double *b)
     memcpy(b, t, sizeof t);
 }
 
-/* Divides row k by its pivot, and subtracts its multiple from all other rows, of so many vectors.
+/* Divides row k by its pivot, and subtracts its multiples from all other rows; a row has
+ * vectors_per_row vectors.
  */
 TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows,
                                      int vectors_per_row)

@@ -103,7 +103,7 @@ static void predict_joint_impulses(struct tact_world *world)
 
 static int compute_free_velocities(struct tact_world *world, int *failed_hand)
 {
-    static const double none[3] = {0.0, 0.0, 0.0};
+    static const double no_gravity[3] = {0.0, 0.0, 0.0};
     double h = world->options.period;
     for (int i = 0; i < world->body_count; i++) {
         if (world->bodies[i].weight) {
@@ -113,7 +113,7 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
     for (int i = 0; i < world->hand_count; i++) {
         struct world_hand *hand = &world->hands[i];
         int rc = tact_hand_free_velocity(
-            hand->hand, h, hand->weightless ? none : world->options.gravity, hand->impulse);
+            hand->hand, h, hand->weightless ? no_gravity : world->options.gravity, hand->impulse);
         if (rc) {
             *failed_hand = i;
             return rc;
@@ -135,7 +135,7 @@ static double elastic_edge_margin(const struct block *block, const double *r)
     }
     const double d[2] = {-r[5] / r[0], r[4] / r[0]};
     double share = tact_local_edge_distance_ratio(&block->local, d);
-    /* the fraction inside the patch is at most 1 but for rounding */
+    /* the ratio of the centre of pressure to the edge is at most 1 except for rounding */
     return tact_margin(tact_min(share, 1.0), 1.0);
 }
 
@@ -153,9 +153,10 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
         int is_drive_saturated = 0;
         if (owner.kind == TACT_OWNER_HAND) {
-            double left = tact_hand_drive_margin(world->hands[owner.index].hand, owner.link,
-                                                 world->options.period, &is_drive_saturated);
-            c->margins.joint = tact_min(c->margins.joint, left);
+            double drive_margin =
+                tact_hand_drive_margin(world->hands[owner.index].hand, owner.link,
+                                       world->options.period, &is_drive_saturated);
+            c->margins.joint = tact_min(c->margins.joint, drive_margin);
             c->limits |= is_drive_saturated ? TACT_LIMIT_JOINT : 0;
         }
     }

@@ -31,16 +31,17 @@
 static void set_rigid_contact_springs(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->contact].impulse;
-    int rigid = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
-                (block->is_only_contact_of_bodies && block->has_body_free_of_joints &&
-                 block->response[0].mechanism < 0 && block->response[1].mechanism < 0);
+    int needs_no_springs = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
+                           (block->is_only_contact_of_bodies && block->has_body_free_of_joints &&
+                            block->response[0].mechanism < 0 && block->response[1].mechanism < 0);
     for (int i = 0; i < 6; i++) {
         double share =
             i == 0 && last[0] == 0.0 ? UNLOADED_CONTACT_CFM_RATIO : RIGID_CONTACT_CFM_RATIO;
-        block->row_cfm[i] = rigid ? 0.0 : share * block->local.s[7 * i];
+        block->row_cfm[i] = needs_no_springs ? 0.0 : share * block->local.s[7 * i];
         block->spring_rest_impulse[i] = last[i];
     }
-    if (block->weak_normal_cfm > 0.0) { /* the spring of a weak normal is not preloaded */
+    if (block->weak_normal_cfm >
+        0.0) { /* the additional spring of a normal that joints hardly move is not preloaded */
         double all = block->row_cfm[0] + block->weak_normal_cfm;
         block->spring_rest_impulse[0] *= block->row_cfm[0] / all;
         block->row_cfm[0] = all;
@@ -79,9 +80,11 @@ static void compute_row_compliances(const struct tact_world *world, const struct
 
 /* Load of a rotational spring after its patch has changed. Where the patch has become smaller, the
  * springs that are lost take their load with them; where larger, the new springs have none. */
-static double clamp_rotational_spring_load(double impulse, double left)
+static double clamp_rotational_spring_load(double impulse, double remaining_load)
 {
-    return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
+    return remaining_load * impulse > 0.0
+               ? (fabs(remaining_load) < fabs(impulse) ? remaining_load : impulse)
+               : 0.0;
 }
 
 /* Number of a patch's rows with foundation springs: rotations about the tangents are rigid where
@@ -160,7 +163,8 @@ int tact_springs_anchor_at_impulses(struct tact_world *world, const struct islan
         double start[6];
         memcpy(start, world->contacts[block->contact].impulse, sizeof start);
         if (!(start[0] > 0.0)) {
-            continue; /* a contact without load before takes its load at once, with less compliance
+            continue; /* a contact that had no load keeps its smaller compliance, so that it takes
+                       * load at once
                        */
         }
         start[0] = block->weak_normal_cfm > 0.0 ? block->spring_rest_impulse[0] : start[0];

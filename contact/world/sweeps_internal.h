@@ -74,7 +74,7 @@ static inline int tact_island_can_accelerate(const struct tact_world *world,
 /* 1 where an island includes joints of hands. */
 static inline int tact_island_has_hands(const struct tact_world *world, const struct island *island)
 {
-    /* the index of the common order is ascending: bodies, then hands */
+    /* owners are in the common order: bodies, then hands, so that the last is a hand if any is */
     const struct index_list *owners = &island->owners;
     return owners->at[owners->count - 1] >= world->body_count;
 }
@@ -85,12 +85,12 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
  * are satisfied at the end. */
 void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* Does so once more for the islands that are marked as open, with `iterations` sweeps of their own,
+/* Sweeps the islands that are marked is_unsolved again, with `iterations` sweeps of their own,
  * which are added to those in stats. */
 void tact_islands_solve_again_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* Multiplies all impulses of an island's contacts and of the bounds of its joints by `share`; the
- * joints of mechanisms respond. */
+/* Multiplies all impulses of an island's contacts and of the bounds of its joints by a factor
+ * `share`; the joints of mechanisms respond. */
 void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island, double share);
 
 /* Bias velocities that oppose each other, directly or through joints, cause unbounded impulses.

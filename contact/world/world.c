@@ -88,14 +88,16 @@ void tact_world_destroy(struct tact_world *world)
 /* Adds a zeroed element to an array. Its capacity is the next power of two. */
 static void *grow_array(void **array, int *count, size_t size)
 {
-    size_t used = (size_t)*count;
-    char *more = used & (used - 1) ? *array : realloc(*array, (used ? 2 * used : 1) * size);
-    if (!more) {
+    size_t entry_count = (size_t)*count;
+    char *resized_array = entry_count & (entry_count - 1)
+                              ? *array
+                              : realloc(*array, (entry_count ? 2 * entry_count : 1) * size);
+    if (!resized_array) {
         return NULL;
     }
-    *array = more;
+    *array = resized_array;
     (*count)++;
-    return memset(more + used * size, 0, size);
+    return memset(resized_array + entry_count * size, 0, size);
 }
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
@@ -256,8 +258,10 @@ static const struct tact_contact_model *model_named_for_pair(const struct tact_w
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
     int is_pair_fast =
         tact_world_is_shape_of_fast_body(world, a) || tact_world_is_shape_of_fast_body(world, b);
-    const struct tact_contact_model *other = is_pair_fast ? &tact_model_features : NULL;
-    return law && law->model ? law->model : world->options.model ? world->options.model : other;
+    const struct tact_contact_model *fast_body_model = is_pair_fast ? &tact_model_features : NULL;
+    return law && law->model      ? law->model
+           : world->options.model ? world->options.model
+                                  : fast_body_model;
 }
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)
@@ -404,10 +408,10 @@ static int allocate_contacts(struct tact_world *world)
     const struct tact_world_extent *e = &world->extent;
     const int capacity_by_shape_count =
         MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
-    const long whole = e->pairs + (long)TACT_PIECES * e->split;
-    int most = o->near                              ? o->near
-               : whole <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs
-                                                    : capacity_by_shape_count;
+    const long pairs_and_pieces = e->pairs + (long)TACT_PIECES * e->split;
+    int most = o->near                                         ? o->near
+               : pairs_and_pieces <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs
+                                                               : capacity_by_shape_count;
     int contacts = o->contacts
                        ? o->contacts
                        : MIN_CONTACT_CAPACITY + CONTACT_CAPACITY_PER_SHAPE * world->shape_count;

@@ -83,9 +83,10 @@ void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, in
 
 int tact_world_pair_between(const struct tact_world *world, int a, int b)
 {
-    int known = a >= 0 && a < b && b < world->shape_count;
-    return known && tact_world_max_patches(world, a, b) > 0 ? tact_shape_pair_number(world, a, b)
-                                                            : -1;
+    int is_valid_pair = a >= 0 && a < b && b < world->shape_count;
+    return is_valid_pair && tact_world_max_patches(world, a, b) > 0
+               ? tact_shape_pair_number(world, a, b)
+               : -1;
 }
 
 struct tact_body *tact_world_body(struct tact_world *world, int index)

@@ -74,15 +74,16 @@ struct block_jacobian_node {
     /* J by the unknowns of a step of Newton's method, and their number: `j`, or step_j of `rows` */
     const double *step_j;
     int step_dof;
-    struct joint_rows *rows; /* of a chain of joints with bounds; else NULL */
+    struct joint_rows *rows; /* Jacobian of a chain of joints with bounds in a step of Newton's
+                                method; else NULL */
 };
 
 /* A contact's Jacobian of a chain of joints some of which are locked in a step of Newton's method
  * (locked_joints.c), six numbers for each coordinate. */
 struct joint_rows {
-    double j[36];              /* by the joint rates, by slot */
-    double step_j[36];         /* by the factored rates of those that are not locked */
-    const double *rate_change; /* changes of the rates of those that are, by slot */
+    double j[36];      /* Jacobian by the joint rates, in the order of slots */
+    double step_j[36]; /* Jacobian by the factored rates of the joints that are not locked */
+    const double *rate_change; /* changes of the rates of the locked joints, by slot */
 };
 
 /* A touching pair in the solve of this tick. */
@@ -181,12 +182,13 @@ struct tact_world {
                              entries, as all arrays by block */
     int block_count;
     int is_contact_capacity_exceeded; /* 1: a contact of this tick has no block */
-    int is_point_capacity_exceeded;   /* 1: a contact of this tick that is solved as points has none
-                                       */
+    int is_point_capacity_exceeded; /* 1: the capacity for contact points was exceeded in this tick
+                                     */
     struct block_jacobian_node
-        *block_nodes;              /* storage of the nodes of all blocks: max_nodes for each */
-    struct joint_rows *joint_rows; /* of each of these; NULL: no joint has bounds */
-    double *free_velocities;       /* free velocities, those without contacts: six numbers a node */
+        *block_nodes; /* storage of the nodes of all blocks: max_nodes for each */
+    struct joint_rows
+        *joint_rows;         /* storage of the joint rows of all nodes; NULL: no joint has bounds */
+    double *free_velocities; /* free velocities, those without contacts: six numbers a node */
     /* pre-velocities, those before gravity and drives: six numbers a node */
     double *pre_force_velocities;
     double *excess_overlap; /* largest excess overlap of the contacts of each body, then of each
@@ -351,7 +353,7 @@ void tact_springs_update_loads(struct tact_world *world);
 
 /* Displacement and rotation [m, rad] of a point of a shape since the start of the tick. */
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
-                                   double *moved);
+                                   double *displacement);
 
 /* Normal velocity of a block and its angular velocity about t1, t2, at the present velocities. */
 void tact_impact_normal_and_tipping_velocity(const struct block *block, double u[3]);

@@ -128,23 +128,23 @@ int tact_world_measure(const struct tact_world *world, int pair,
 
 /* Rotation vector from one pose to another. */
 static void rotation_vector_between(const struct tact_pose *from, const struct tact_pose *to,
-                                    double turn[3])
+                                    double rotation_vector[3])
 {
     const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
     double q[4];
     tact_quat_mul(q, to->quat_wxyz, back);
     tact_quat_normalize(q);
     double s = tact_v3_norm(q + 1), scale = s > 1e-12 ? 2.0 * tact_atan2(s, fabs(q[0])) / s : 2.0;
-    tact_v3_scale(turn, q + 1, q[0] < 0.0 ? -scale : scale);
+    tact_v3_scale(rotation_vector, q + 1, q[0] < 0.0 ? -scale : scale);
 }
 
-/* Displacement of a point fixed to a shape that also rotates by `turn`. */
+/* Displacement of a point fixed to a shape that also rotates by rotation_vector. */
 static void displacement_of_point_on_shape(const struct tact_pose *from, const struct tact_pose *to,
-                                           const double turn[3], const double point[3],
+                                           const double rotation_vector[3], const double point[3],
                                            double shift[3])
 {
     double arm[3], q[4], after[3];
-    tact_quat_from_rotvec(q, turn);
+    tact_quat_from_rotvec(q, rotation_vector);
     tact_v3_sub(arm, point, from->position);
     tact_quat_rotate(after, q, arm);
     tact_v3_sub(after, after, arm);
@@ -153,13 +153,13 @@ static void displacement_of_point_on_shape(const struct tact_pose *from, const s
 }
 
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
-                                   double *moved)
+                                   double *displacement)
 {
     const struct tact_pose *pose_at_tick_start = &world->poses[shape];
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
-    rotation_vector_between(pose_at_tick_start, &now, moved + 3);
-    displacement_of_point_on_shape(pose_at_tick_start, &now, moved + 3, point, moved);
+    rotation_vector_between(pose_at_tick_start, &now, displacement + 3);
+    displacement_of_point_on_shape(pose_at_tick_start, &now, displacement + 3, point, displacement);
 }
 
 /* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
@@ -198,7 +198,8 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     double a[6], b[6];
     rotation_vector_between(a_then, current_pose_a, a + 3);
     rotation_vector_between(b_then, current_pose_b, b + 3);
-    /* The contact of a ball is where the other body faces it; its own rotation has no effect. */
+    /* The contact of a ball is where the other body faces the ball; the ball's own rotation has no
+     * effect. */
     if (is_ball_a != is_ball_b) {
         tact_v3_copy(is_ball_a ? a + 3 : b + 3, is_ball_a ? b + 3 : a + 3);
     }
@@ -210,12 +211,12 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     if (area > 0.0) {
         double n[3], slide[3];
         double ka = 1.0 / shape_radius(shape_a), kb = 1.0 / shape_radius(shape_b);
-        double more = ka / (ka + kb) - 0.5;
+        double curvature_preference = ka / (ka + kb) - 0.5;
         tact_v3_scale(n, in->gradient, 1.0 / area);
         tact_v3_sub(slide, a, b);
         tact_v3_axpy(slide, -tact_v3_dot(n, slide), n);
-        tact_v3_axpy(a, more, slide);
-        tact_v3_axpy(b, more, slide);
+        tact_v3_axpy(a, curvature_preference, slide);
+        tact_v3_axpy(b, curvature_preference, slide);
     }
     tact_moments_advance(
         in, a, b, 1.0,
@@ -525,7 +526,7 @@ int tact_world_integrate(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_integrate(world->hands[i].hand, h);
     }
-    int moved = tact_overshoot_correct(world);
+    int separated_pair_count = tact_overshoot_correct(world);
     tact_springs_update_loads(world);
-    return moved;
+    return separated_pair_count;
 }

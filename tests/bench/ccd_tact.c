@@ -29,5 +29,6 @@ double ccd_tact_query(const void *a, const void *b, const double *pose, double *
     struct tact_separation out;
     memcpy(there.position, pose, sizeof there.position);
     memcpy(there.quat_wxyz, pose + 3, sizeof there.quat_wxyz);
-    return tact_nearest_points(a, &here, b, &there, state, &out) || !out.exact ? NAN : out.distance;
+    return tact_nearest_points(a, &here, b, &there, state, &out) || !out.is_exact ? NAN
+                                                                                  : out.distance;
 }

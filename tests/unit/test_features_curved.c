@@ -181,7 +181,7 @@ static void check_separation_is_optimal(const struct solid *a, const struct soli
                                         struct separation_deviation *worst)
 {
     double apart[3];
-    assert_true(s->exact);
+    assert_true(s->is_exact);
     worst->width =
         fmax(worst->width, fabs(gap_of_solids_along(a, b, s->normal) - s->distance) / size);
     worst->width = fmax(worst->width, fabs(s->distance - s->bound) / size);

@@ -37,7 +37,7 @@ static void distance_of_nearly_parallel_boxes_is_exact(void **state)
         low = cube.pose.position[2] - 0.05 * (fabs(turn[6]) + fabs(turn[7]) + fabs(turn[8]) + 1.0);
         duality = fmax(duality, fabs(s.distance - s.bound) / size);
         off = i & 1 ? off : fmax(off, fabs(s.distance - low) / size);
-        assert_true(s.exact);
+        assert_true(s.is_exact);
     }
     printf("nearly parallel boxes: duality gap at most %.1e of size, distance off by %.1e\n",
            duality, off);
@@ -188,7 +188,7 @@ static void check_degenerate_pair(const struct solid *a, const struct solid *b, 
         worst->depth = fmax(worst->depth, (least - s.distance) / size);
     }
     worst->warm = fmax(worst->warm, fabs(warm.distance - s.distance) / size);
-    assert_true(s.exact && warm.exact);
+    assert_true(s.is_exact && warm.is_exact);
     for (int i = 0; i < 2; i++) {
         free_reference_hull(&own[i]);
         free_reference_hull(&placed[i]);

@@ -407,7 +407,7 @@ static void distances_of_random_polyhedra_are_exact(void **state)
             struct tact_separation s = find_separation_of_solids(&a, &b, NULL);
             deep += s.distance < 0.0;
             worst[0] = fmax(worst[0], check_separation(&a, &b, &s));
-            assert_true(s.exact);
+            assert_true(s.is_exact);
             far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
             check_distance_after_rigid_motion(&a, &b, &s, &moved);
             if (s.distance > 0.1 * size) {
@@ -454,7 +454,7 @@ static void distances_of_hulls_of_many_vertices_are_exact(void **state)
                 b.pose.position[m] = ldexp(round(ldexp(b.pose.position[m], 40)), -40);
             }
             s = find_separation_of_solids(&a, &b, NULL);
-            assert_true(s.exact);
+            assert_true(s.is_exact);
             worst = fmax(worst, check_separation(&a, &b, &s) * (a.core->size + b.core->size));
             far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
         }
@@ -485,7 +485,7 @@ static void warm_and_cold_started_polyhedra_distances_agree(void **state)
         worst = fmax(worst, fabs(now.distance - then.distance));
         warm += now.supports;
         cold += then.supports;
-        assert_true(now.exact && then.exact);
+        assert_true(now.is_exact && then.is_exact);
         if (!memcmp(kept[k], fresh, sizeof fresh)) {
             same++;
             assert_true(now.distance == then.distance);
@@ -521,7 +521,7 @@ static void distance_of_aligned_stacks_is_exact(void **state)
             tact_v3_set(above.pose.position, 0.0, aside, 0.1 * (k - 1) + 0.1 + up);
             double apart = above.pose.position[2] - below.pose.position[2] - 0.1;
             struct tact_separation s = find_separation_of_solids(&above, &below, kept[k]);
-            assert_true(s.exact);
+            assert_true(s.is_exact);
             ASSERT_NEAR(s.distance, apart, 3e-17);
             ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         }

@@ -113,7 +113,7 @@ static void check_hull_pair(struct object *a, struct object *b, int is_searched,
 {
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
     const struct tact_separation s = find_separation_of_solids(&a->solid, &b->solid, NULL);
-    assert_true(s.exact);
+    assert_true(s.is_exact);
     place_reference_hull(&a->own, &a->solid.pose, a->solid.pose.position, &a->placed);
     place_reference_hull(&b->own, &b->solid.pose, a->solid.pose.position, &b->placed);
     const double width = gap_of_hulls_along(&a->placed, &b->placed, s.normal);
@@ -225,7 +225,7 @@ static void coherent_distances_of_real_objects_are_those_of_cold_searches(void *
         a.solid.pose.position[1] += way * sin(0.1 * t);
         const struct tact_separation now = find_separation_of_solids(&a.solid, &b.solid, kept);
         const struct tact_separation then = find_separation_of_solids(&a.solid, &b.solid, fresh);
-        assert_true(now.exact && then.exact);
+        assert_true(now.is_exact && then.is_exact);
         worst = fmax(worst, fabs(now.distance - then.distance) / size);
         overlapping += now.distance < 0.0;
         warm += now.supports;

@@ -77,7 +77,7 @@ static size_t sum_all_pairs_of_cells(const struct tact_pressure_field *a,
     size_t polygons = 0;
     tact_field_place_pair(&pair, a, pa, b, pb);
     double(*box_a)[6] = make_cell_boxes(a, identity, zero),
-    (*box_b)[6] = make_cell_boxes(b, pair.turn, pair.shift);
+    (*box_b)[6] = make_cell_boxes(b, pair.rotation, pair.shift);
     *area = 0.0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
         for (uint32_t j = 0; j < b->cell_count; j++) {

@@ -111,9 +111,9 @@ static void pressure_integrals_over_polygons_are_exact(void **state)
             least = fmin(least, q[k]);
         }
         /* pressures from 0 on, or well above 0 */
-        p.base = -least + (n % 3 ? uniform(0, n % 3 == 1 ? 1 : 30) : 0.0);
+        p.value_at_origin = -least + (n % 3 ? uniform(0, n % 3 == 1 ? 1 : 30) : 0.0);
         for (int k = 0; k < 3; k++) {
-            q[k] += p.base;
+            q[k] += p.value_at_origin;
             at[k] = p.corner[k][0] - p.corner[0][0];
         }
         tact_field_integrate(&p);

@@ -44,7 +44,7 @@ static double field_pressure_at(const struct tact_pressure_field *field, const d
             inside = inside && (cell->inside >> c & 1 ? at >= -1e-12 : at <= 1e-12);
         }
         if (inside) {
-            return cell->base + tact_v3_dot(cell->gradient, x);
+            return cell->value_at_origin + tact_v3_dot(cell->gradient, x);
         }
     }
     return 0.0;

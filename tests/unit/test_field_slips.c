@@ -148,10 +148,10 @@ static void stiffness_is_not_that_of_averaged_pressure_gradients(void **state)
         tact_v3_copy(middle, q->corner[0]);
         tact_v3_axpy(middle, 1.0 / q->area_moments.area, q->area_moments.first);
         tact_v3_sub(inside, middle, of.pair.shift);
-        tact_m3_tmul_v3(turned, of.pair.turn, inside);
+        tact_m3_tmul_v3(turned, of.pair.rotation, inside);
         vertex_averaged_gradient(of.pair.a, q->a, middle, a);
         vertex_averaged_gradient(of.pair.b, q->b, turned, inside);
-        tact_m3_mul_v3(b, of.pair.turn, inside);
+        tact_m3_mul_v3(b, of.pair.rotation, inside);
         tact_v3_sub(differ, b, a);
         averaged -= q->area_moments.area * a[2] * b[2] / tact_v3_norm(differ);
         own -= q->area_moments.area * q->gradient_a[2] * q->gradient_b[2] / q->gradient_difference;

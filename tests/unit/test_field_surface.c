@@ -71,7 +71,7 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
                 const double *q = pa.quat_wxyz, back[4] = {q[0], -q[1], -q[2], -q[3]};
                 tact_v3_sub(from, m.centroid, pa.position);
                 tact_quat_rotate(place, back, from);
-                energy += m.volume * (cell->base + tact_v3_dot(cell->gradient, place));
+                energy += m.volume * (cell->value_at_origin + tact_v3_dot(cell->gradient, place));
             }
             tact_mesh_free(tet);
         }

@@ -345,8 +345,8 @@ static void distance_of_crossed_cylinders_is_that_of_their_axes(void **state)
         pair.charts[0] = of_a->charts;
         pair.charts[1] = of_b->charts;
         for (int k = 0; k < 3; k++) {
-            za[k] = pair.turn[0][3 * k + 2];
-            zb[k] = pair.turn[1][3 * k + 2];
+            za[k] = pair.rotation[0][3 * k + 2];
+            zb[k] = pair.rotation[1][3 * k + 2];
         }
         tact_v3_cross(n, za, zb);
         double sine = tact_v3_norm(n), along[3];

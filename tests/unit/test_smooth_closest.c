@@ -122,8 +122,8 @@ static double relative_distance_outside(const struct tact_shape *s, const double
 static double gap_of_supporting_planes(const struct smooth_pair *pair, const double *n)
 {
     return tact_v3_dot(n, pair->origin_offset) -
-           support_distance(pair->shape[0], pair->turn[0], n) -
-           support_distance(pair->shape[1], pair->turn[1], n);
+           support_distance(pair->shape[0], pair->rotation[0], n) -
+           support_distance(pair->shape[1], pair->rotation[1], n);
 }
 
 /* The least overlap of the supporting planes over many directions. */
@@ -506,14 +506,14 @@ static void printed_chart_matrix_has_the_wrong_sign(void **state)
         int is_regular = 1;
         for (int k = 0; k < 2; k++) {
             double q[2], rates[2], over[3], local[9];
-            tact_m3_tmul_v3(over, pair.turn[k], motion.velocity_over_surface[k]);
+            tact_m3_tmul_v3(over, pair.rotation[k], motion.velocity_over_surface[k]);
             chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
             /* the place is away from the poles of the chart, where its coordinates are singular */
             is_regular = is_regular && cos(q[1]) > 0.3;
             twist_from_chart_rates(shape[k].size, q, rates, of[k]);
             ellipsoid_chart_frame(shape[k].size, q, at, local);
             /* rows are the axes of the chart's frame in the world */
-            tact_m3_mul_t(axes[k], local, pair.turn[k]);
+            tact_m3_mul_t(axes[k], local, pair.rotation[k]);
         }
         if (!is_regular) {
             continue;

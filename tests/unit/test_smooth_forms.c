@@ -34,11 +34,11 @@ static void compute_surface_point_frame(const struct smooth_pair *pair, int k, c
     struct tact_surface_point p;
     double u[2][3], bent[3];
     assert_int_equal(tact_smooth_surface_point(pair, k, place, &p), 0);
-    tact_m3_mul_v3(out->at, pair->turn[k], p.at);
-    tact_m3_mul_v3(out->normal, pair->turn[k], p.normal);
+    tact_m3_mul_v3(out->at, pair->rotation[k], p.at);
+    tact_m3_mul_v3(out->normal, pair->rotation[k], p.normal);
     tact_v3_tangents(out->normal, out->t[0], out->t[1]);
     for (int i = 0; i < 2; i++) {
-        tact_m3_tmul_v3(u[i], pair->turn[k], out->t[i]);
+        tact_m3_tmul_v3(u[i], pair->rotation[k], out->t[i]);
     }
     for (int i = 0; i < 2; i++) {
         tact_m3_mul_v3(bent, p.bend, u[i]);
@@ -55,7 +55,7 @@ static void move_surface_point(const struct smooth_pair *pair, int k,
     struct tact_surface_point p;
     tact_v3_scale(step, s->t[0], y[0]);
     tact_v3_axpy(step, y[1], s->t[1]);
-    tact_m3_tmul_v3(local, pair->turn[k], step);
+    tact_m3_tmul_v3(local, pair->rotation[k], step);
     tact_v3_add(place, place, local);
     assert_int_equal(tact_smooth_surface_point(pair, k, place, &p), 0);
     tact_v3_copy(place, p.at);
@@ -197,7 +197,7 @@ static void points_with_opposite_normals(const struct pair_with_known_closest_po
         tact_v3_scale(to, k->n, (i ? 1.0 : -1.0) * cos(turn));
         tact_v3_axpy(to, sin(turn) * cos(angle), t[0]);
         tact_v3_axpy(to, sin(turn) * sin(angle), t[1]);
-        tact_m3_tmul_v3(local, k->pair.turn[i], to);
+        tact_m3_tmul_v3(local, k->pair.rotation[i], to);
         assert_int_equal(tact_shape_support(i ? &k->b : &k->a, local, place[i]), 0);
     }
 }
@@ -213,10 +213,10 @@ static void set_known_pair(double gap, struct pair_with_known_closest_points *k)
     tact_v3_normalize(k->n, k->n);
     tact_smooth_pair(&k->a, &pa, &k->b, &pb, &k->pair);
     points_with_opposite_normals(k, 0.0, k->place);
-    tact_m3_mul_v3(at, k->pair.turn[1], k->place[1]);
+    tact_m3_mul_v3(at, k->pair.rotation[1], k->place[1]);
     tact_v3_axpy(at, gap, k->n);
     tact_v3_copy(k->pair.origin_offset, at);
-    tact_m3_mul_v3(at, k->pair.turn[0], k->place[0]);
+    tact_m3_mul_v3(at, k->pair.rotation[0], k->place[0]);
     tact_v3_sub(k->pair.origin_offset, k->pair.origin_offset, at);
 }
 

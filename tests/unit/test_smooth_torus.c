@@ -97,9 +97,9 @@ static double gap_to_other_ring(const struct smooth_pair *pair, double u)
     const double *a = pair->shape[0]->size, *b = pair->shape[1]->size;
     const double local[3] = {a[0] * cos(u), a[0] * sin(u), 0.0};
     double at[3], q[3];
-    tact_m3_mul_v3(at, pair->turn[0], local);
+    tact_m3_mul_v3(at, pair->rotation[0], local);
     tact_v3_add(at, at, pair->origin_offset);
-    tact_m3_tmul_v3(q, pair->turn[1], at);
+    tact_m3_tmul_v3(q, pair->rotation[1], at);
     return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
 }
 
@@ -349,9 +349,9 @@ static int is_middle_line_inside(const struct tact_shape *ring, const struct tac
         const double angle = PI / 180.0 * i, *size = other->size;
         const double local[3] = {ring->size[0] * cos(angle), ring->size[0] * sin(angle), 0.0};
         double at[3], q[3];
-        tact_m3_mul_v3(at, pair.turn[0], local);
+        tact_m3_mul_v3(at, pair.rotation[0], local);
         tact_v3_add(at, at, pair.origin_offset);
-        tact_m3_tmul_v3(q, pair.turn[1], at);
+        tact_m3_tmul_v3(q, pair.rotation[1], at);
         if (other->kind == TACT_SHAPE_TORUS
                 ? hypot(hypot(q[0], q[1]) - size[0], q[2]) < size[1]
                 : hypot(hypot(q[0] / size[0], q[1] / size[1]), q[2] / size[2]) < 1.0) {

@@ -25,7 +25,8 @@ enum { MOST_TIED = 32 };
 /* Directions of the table of start vertices: the faces of a cube, 8 by 8 cells each. */
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
-/* Largest component of a direction below which its scale would overflow. */
+/* Smallest value of the largest component of a direction: below it the scale to the cube map would
+ * overflow. */
 #define MIN_DIRECTION_COMPONENT 1e-300
 
 /* Index of the cell of the direction table that contains a direction; the first where all of its

@@ -177,9 +177,10 @@ void tact_curved_core_move_to_farthest(const struct tact_core *core, int64_t ver
     tact_core_vertex(core, vertex, out);
     if (core->kind == TACT_SHAPE_CYLINDER) {
         farthest_cylinder_point(core, d, at, NULL);
-        int along = tact_hypot(d[0], d[1]) < PARALLEL_SINE_TOLERANCE,
+        int is_axis_parallel = tact_hypot(d[0], d[1]) < PARALLEL_SINE_TOLERANCE,
             across = fabs(d[2]) < PARALLEL_SINE_TOLERANCE;
-        tact_v3_set(out, along ? out[0] : at[0], along ? out[1] : at[1], across ? out[2] : at[2]);
+        tact_v3_set(out, is_axis_parallel ? out[0] : at[0], is_axis_parallel ? out[1] : at[1],
+                    across ? out[2] : at[2]);
     }
 }
 

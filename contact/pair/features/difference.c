@@ -12,7 +12,7 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
     tact_quat_to_m3(of_b, pose_b->quat_wxyz);
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            pair->turn[3 * i + k] =
+            pair->rotation[3 * i + k] =
                 of_a[i] * of_b[k] + of_a[3 + i] * of_b[3 + k] + of_a[6 + i] * of_b[6 + k];
         }
     }
@@ -30,7 +30,7 @@ static inline void find_support_vertices(struct tact_core_pair *pair, const doub
 {
     double opposite_direction[3], in_b[3];
     tact_v3_scale(opposite_direction, d, -1.0);
-    tact_m3_tmul_v3(in_b, pair->turn, opposite_direction);
+    tact_m3_tmul_v3(in_b, pair->rotation, opposite_direction);
     pair->start_vertex_a = tact_core_support(pair->a, d, pair->start_vertex_a);
     pair->start_vertex_b = tact_core_support(pair->b, in_b, pair->start_vertex_b);
     pair->support_search_count++;
@@ -50,7 +50,7 @@ void tact_minkowski_edge(const struct tact_core_pair *pair, const struct tact_mi
     tact_core_vertex(pair->b, from->b, p);
     tact_core_vertex(pair->b, to->b, q);
     tact_v3_sub(q, q, p);
-    tact_m3_mul_v3(of_b, pair->turn, q);
+    tact_m3_mul_v3(of_b, pair->rotation, q);
     tact_core_vertex(pair->a, from->a, p);
     tact_core_vertex(pair->a, to->a, q);
     tact_v3_sub(edge, q, p);
@@ -80,12 +80,12 @@ int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tac
                                    const double d[3], struct tact_minkowski_point *out)
 {
     find_support_vertices(pair, d);
-    int known = index_of_vertex_pair(simplex->point, simplex->count, pair->start_vertex_a,
-                                     pair->start_vertex_b);
-    if (known >= 0) {
-        *out = simplex->point[known];
+    int repeated_index = index_of_vertex_pair(simplex->point, simplex->count, pair->start_vertex_a,
+                                              pair->start_vertex_b);
+    if (repeated_index >= 0) {
+        *out = simplex->point[repeated_index];
     } else {
         tact_minkowski_from_vertices(pair, pair->start_vertex_a, pair->start_vertex_b, out);
     }
-    return known >= 0;
+    return repeated_index >= 0;
 }

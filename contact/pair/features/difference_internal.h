@@ -29,7 +29,7 @@ struct tact_core_pair {
     const struct tact_core *a, *b;
     double rotation_a[9]; /* rotation matrix from A's frame to the world, row-major */
     double rotation_b[9]; /* rotation matrix from B's frame to the world, row-major */
-    double turn[9];       /* rotation matrix from B's frame to A's, row-major */
+    double rotation[9];   /* rotation matrix from B's frame to A's, row-major */
     double shift[3];      /* position of B's origin in A's frame [m] */
     double size; /* size of the pair: magnitude of the coordinates that are subtracted [m] */
     int64_t start_vertex_a,
@@ -61,7 +61,7 @@ static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pai
     double of_a[3], of_b[3], moved[3];
     tact_core_vertex(pair->a, a, of_a);
     tact_core_vertex(pair->b, b, of_b);
-    tact_m3_mul_v3(moved, pair->turn, of_b);
+    tact_m3_mul_v3(moved, pair->rotation, of_b);
     tact_v3_add(moved, moved, pair->shift);
     tact_v3_sub(out->w, of_a, moved);
     out->a = a;

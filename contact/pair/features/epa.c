@@ -352,14 +352,14 @@ static int find_face_containing_projection(const struct polytope *p, double min_
     const struct face copy_of_face = *face;
     int is_point_on_other_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
-        const struct face *other = &p->face[f];
-        if (other->is_in_use && other->d <= copy_of_face.d + min_height_beyond_face &&
-            tact_v3_dot(other->n, copy_of_face.n) > SAME_PLANE_COSINE) {
+        const struct face *other_face = &p->face[f];
+        if (other_face->is_in_use && other_face->d <= copy_of_face.d + min_height_beyond_face &&
+            tact_v3_dot(other_face->n, copy_of_face.n) > SAME_PLANE_COSINE) {
             double weights_on_other_face[3],
-                least = projection_weights(p, other, weights_on_other_face);
+                least = projection_weights(p, other_face, weights_on_other_face);
             if (least > most) {
                 tact_v3_copy(weight, weights_on_other_face);
-                *face = *other;
+                *face = *other_face;
                 most = least;
                 is_point_on_other_face = 1;
             }
@@ -521,8 +521,8 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             face = p.face[f];
             support_beyond_face(&p, &face, &next);
             double height = height_above_face(&face, next.w);
-            int known = tact_minkowski_point_is_repeated(p.point, p.points, &next);
-            if (known &&
+            int is_support_repeated = tact_minkowski_point_is_repeated(p.point, p.points, &next);
+            if (is_support_repeated &&
                 height > tact_max(min_height_beyond_face, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
                 /* the face is a sliver whose normal is lost in rounding */
                 if (curved || face.is_from_edges) {
@@ -532,7 +532,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                 }
                 continue;
             }
-            done = known || height <= min_height_beyond_face;
+            done = is_support_repeated || height <= min_height_beyond_face;
             whole = !done && p.points < MAX_POLYTOPE_POINTS;
         }
         if (whole) {

@@ -83,15 +83,15 @@ int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *
     for (int i = 0; i < core->vertices; i++) {
         core->first_neighbour_of_vertex[i + 1] += core->first_neighbour_of_vertex[i];
     }
-    int *used = calloc(mesh->vertex_count + 1, sizeof *used);
-    for (int i = 0; i < edges && used; i++) {
+    int *is_vertex_used = calloc(mesh->vertex_count + 1, sizeof *is_vertex_used);
+    for (int i = 0; i < edges && is_vertex_used; i++) {
         int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
-        core->next[core->first_neighbour_of_vertex[from] + used[from]++] = to;
+        core->next[core->first_neighbour_of_vertex[from] + is_vertex_used[from]++] = to;
     }
-    if (!used) {
+    if (!is_vertex_used) {
         return -ENOMEM;
     }
-    free(used);
+    free(is_vertex_used);
     set_shortest_edge_length_of_core(core);
     return 0;
 }
@@ -245,20 +245,20 @@ static void list_all_face_boundaries(struct face_builder *b, const int *first, c
                                      int *next_vertex_on_boundary)
 {
     struct tact_core *core = b->core;
-    int used = 0;
+    int corners_in_use = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
-        core->first_corner_of_face[f] = used;
+        core->first_corner_of_face[f] = corners_in_use;
         list_face_boundary(b, edge + first[f], first[f + 1] - first[f], next_vertex_on_boundary,
-                           core->rim + used, &count);
+                           core->rim + corners_in_use, &count);
         core->offset[f] = -INFINITY;
-        for (int k = used; k < used + count; k++) {
+        for (int k = corners_in_use; k < corners_in_use + count; k++) {
             double h = tact_v3_dot(core->normal[f], core->vertex[core->rim[k]]);
             core->offset[f] = tact_max(core->offset[f], h);
         }
-        used += count;
+        corners_in_use += count;
     }
-    core->first_corner_of_face[core->faces] = used;
+    core->first_corner_of_face[core->faces] = corners_in_use;
 }
 
 static int make_face_boundaries(struct face_builder *b)

@@ -44,7 +44,8 @@ static int neighbours_of_vertex(const struct tact_core *core, int64_t vertex, co
         *first = core->next + at[0];
         return at[1] - at[0];
     }
-    *first = other_end + vertex; /* the axis of a capsule; a ball's centre has none */
+    *first = other_end +
+             vertex; /* the ends of a capsule's axis are neighbours; a ball's centre has none */
     return core->vertices == 2;
 }
 

@@ -23,7 +23,7 @@
 enum { MOST_STEPS = 200, MOST_STALLS = 8 };
 
 static const double weight_of_single_point[3] = {
-    1.0}; /* weight of the point in a simplex of one point */
+    1.0}; /* barycentric weight of the only point of a simplex */
 
 /* A simplex with the barycentric weights of its points in the simplex's point nearest to the
  * origin. */
@@ -57,13 +57,13 @@ static void keep_nearest_on_edge(struct nearest_on_simplex *best, const struct t
 {
     double d[3];
     tact_v3_sub(d, s->point[k].w, s->point[i].w);
-    double along = -tact_v3_dot(d, s->point[i].w), square = tact_v3_dot(d, d);
-    if (!(along > 0.0) || along >= square) {
-        const int index[3] = {along > 0.0 ? k : i};
+    double edge_projection = -tact_v3_dot(d, s->point[i].w), square = tact_v3_dot(d, d);
+    if (!(edge_projection > 0.0) || edge_projection >= square) {
+        const int index[3] = {edge_projection > 0.0 ? k : i};
         set_nearest_point(best, s, 1, index, weight_of_single_point);
     } else {
         const int index[3] = {i, k};
-        const double weight[3] = {1.0 - along / square, along / square};
+        const double weight[3] = {1.0 - edge_projection / square, edge_projection / square};
         set_nearest_point(best, s, 2, index, weight);
     }
 }
@@ -194,9 +194,10 @@ static int sort_simplex_points(struct tact_simplex *s)
  * unless they are so nearly on a line that it is not along that vector. */
 static void choose_search_direction(const struct nearest_on_simplex *best, double d[3])
 {
-    double along = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
-    if (best->count == 3 && along * along > 0.5 * best->square * tact_v3_dot(best->n, best->n)) {
-        tact_v3_scale(d, best->n, copysign(1.0, along));
+    double normal_component = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
+    if (best->count == 3 &&
+        normal_component * normal_component > 0.5 * best->square * tact_v3_dot(best->n, best->n)) {
+        tact_v3_scale(d, best->n, copysign(1.0, normal_component));
     } else {
         tact_v3_copy(d, best->v);
     }

@@ -35,17 +35,17 @@ struct outline {
 /* One of the two shapes, with its pose in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    const double *turn; /* rotation matrix of the shape's frame, row-major */
-    double shift[3];    /* position of the shape relative to the middle of the two shapes [m] */
-    double out[3];      /* unit vector towards the other shape, world axes */
-    int64_t vertex;     /* a vertex on the shape's nearest feature; -1: unknown */
+    const double *rotation; /* rotation matrix of the shape's frame, row-major */
+    double shift[3];        /* position of the shape relative to the middle of the two shapes [m] */
+    double out[3];          /* unit vector towards the other shape, world axes */
+    int64_t vertex;         /* a vertex on the shape's nearest feature; -1: unknown */
     double outward_normal_in_core_frame[3]; /* outward normal in the shape's own frame */
     int is_below_plane; /* 1: this shape is B, whose face is below the contact plane */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
 {
-    tact_m3_mul_v3(out, s->turn, vertex);
+    tact_m3_mul_v3(out, s->rotation, vertex);
     tact_v3_add(out, out, s->shift);
     tact_v3_axpy(out, s->core->radius, s->out);
 }
@@ -116,12 +116,12 @@ static void set_surface_height_plane(const struct tact_manifold *m, const double
                                      struct outline *o)
 {
     double normal[3], r[3];
-    tact_m3_mul_v3(normal, s->turn, out);
+    tact_m3_mul_v3(normal, s->rotation, out);
     shape_point_to_world(s, at, r);
-    double along = tact_v3_dot(normal, n);
-    o->height[0] = tact_v3_dot(normal, r) / along;
-    o->height[1] = -tact_v3_dot(normal, m->t1) / along;
-    o->height[2] = -tact_v3_dot(normal, m->t2) / along;
+    double normal_component = tact_v3_dot(normal, n);
+    o->height[0] = tact_v3_dot(normal, r) / normal_component;
+    o->height[1] = -tact_v3_dot(normal, m->t1) / normal_component;
+    o->height[2] = -tact_v3_dot(normal, m->t2) / normal_component;
 }
 
 static void set_face_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
@@ -293,7 +293,7 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
     const double *n = s->outward_normal_in_core_frame;
     double offset[3], at[3], along[3], to[3], across[3];
     tact_v3_sub(offset, vertex->point, s->shift);
-    tact_m3_tmul_v3(at, s->turn, offset);
+    tact_m3_tmul_v3(at, s->rotation, offset);
     const double *p = core->vertex[end[-1]];
     for (const int *next = core->rim + core->first_corner_of_face[face]; next < end; next++) {
         const double *q = core->vertex[*next];
@@ -308,8 +308,8 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
     return 1;
 }
 
-/* Clips an outline of shape `other` by a face of shape s. */
-static void clip_outline_by_face(struct outline *clipped_outline, const struct side *other,
+/* Clips an outline of the shape clipped_side by a face of the shape s. */
+static void clip_outline_by_face(struct outline *clipped_outline, const struct side *clipped_side,
                                  struct outline *clipping_face, const struct side *s, double size,
                                  struct tact_manifold *m)
 {
@@ -318,7 +318,7 @@ static void clip_outline_by_face(struct outline *clipped_outline, const struct s
         memcpy(m->corner, clipped_outline->corner, sizeof *clipped_outline->corner);
         return;
     }
-    complete_face_outline(m, other, clipped_outline);
+    complete_face_outline(m, clipped_side, clipped_outline);
     complete_face_outline(m, s, clipping_face);
     int n = clipped_outline->count;
     memcpy(m->corner, clipped_outline->corner, (size_t)n * sizeof *clipped_outline->corner);
@@ -403,14 +403,15 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
     s->core = core;
     s->is_below_plane = is_below_plane;
     s->vertex = sep->vertex[is_below_plane];
-    s->turn = sep->turn[is_below_plane];
+    s->rotation = sep->rotation[is_below_plane];
     tact_v3_sub(s->shift, pose->position, sep->origin);
     tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, is_below_plane ? 1.0 : -1.0);
-    if (core->kind == TACT_SHAPE_HALFSPACE) { /* its rotation matrix is not set */
+    if (core->kind ==
+        TACT_SHAPE_HALFSPACE) { /* a separation has no rotation matrix of a half-space */
         tact_v3_set(s->outward_normal_in_core_frame, 0.0, 0.0, 1.0);
     } else {
-        tact_m3_tmul_v3(s->outward_normal_in_core_frame, s->turn, s->out);
+        tact_m3_tmul_v3(s->outward_normal_in_core_frame, s->rotation, s->out);
     }
 }
 

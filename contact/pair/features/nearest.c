@@ -62,7 +62,7 @@ static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex 
             *is_exact = rc > 0;
             return 1;
         }
-        /* separated, or, as two axes, overlapping only where they cross */
+        /* the cores are separated, or two axes that overlap only where they cross */
         *simplex = found->from;
     }
     if (tact_gjk(pair, simplex, found)) {
@@ -73,7 +73,7 @@ static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex 
 }
 
 /* Finds the nearest points of two cores as search_from_simplex(), from those of the last search;
- * where rounding ends that early, from none. */
+ * where rounding ended that search early, without a start simplex. */
 static int search_nearest_points_of_cores(struct tact_core_pair *pair, const double *state,
                                           struct tact_nearest_points *found, int *is_exact)
 {
@@ -99,8 +99,8 @@ static int is_thin_pair(const struct tact_core_pair *pair)
 }
 
 /* Searches the facets of polytopes around the result of the search for the depth, where they touch
- * or rounding ended that search; then that search is repeated from the facet. A facet of polytopes
- * that overlap which has no depth has the least. */
+ * or rounding ended that search; then that search is repeated from the facet. Where polytopes
+ * overlap, a facet of depth 0 is that of the least depth. */
 static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_nearest_points *found,
                                      int *is_exact)
 {
@@ -123,7 +123,7 @@ static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_ne
 static void nearest_points_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
                                     double *state, struct tact_separation *out)
 {
-    const double *turn = pair->rotation_a;
+    const double *rotation = pair->rotation_a;
     struct tact_nearest_points found;
     int overlap = search_nearest_points_of_cores(pair, state, &found, &out->is_exact);
     if (overlap) {
@@ -134,15 +134,15 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
     }
     double radius_sum = pair->a->radius + pair->b->radius;
     store_simplex_in_state(&found, overlap, state);
-    memcpy(out->turn[0], pair->rotation_a, sizeof out->turn[0]);
-    memcpy(out->turn[1], pair->rotation_b, sizeof out->turn[1]);
+    memcpy(out->rotation[0], pair->rotation_a, sizeof out->rotation[0]);
+    memcpy(out->rotation[1], pair->rotation_b, sizeof out->rotation[1]);
     out->vertex[0] = found.from.point[0].a;
     out->vertex[1] = found.from.point[0].b;
     out->distance = found.distance - radius_sum;
     out->bound = found.bound - radius_sum;
-    tact_m3_mul_v3(out->normal, turn, found.normal);
-    tact_m3_mul_v3(out->point_a, turn, found.point_on_a);
-    tact_m3_mul_v3(out->point_b, turn, found.point_on_b);
+    tact_m3_mul_v3(out->normal, rotation, found.normal);
+    tact_m3_mul_v3(out->point_a, rotation, found.point_on_a);
+    tact_m3_mul_v3(out->point_b, rotation, found.point_on_b);
     tact_v3_axpy(out->point_a, -pair->a->radius, out->normal);
     tact_v3_axpy(out->point_b, pair->b->radius, out->normal);
     tact_v3_copy(out->origin, pose_a->position);
@@ -156,16 +156,16 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
                                     struct tact_separation *out)
 {
     const double z[3] = {0.0, 0.0, 1.0};
-    double up[3], *turn = out->turn[sign < 0.0], down[3], offset[3], low[3], vertex[3];
+    double up[3], *rotation = out->rotation[sign < 0.0], down[3], offset[3], low[3], vertex[3];
     int64_t from =
         state[0] > 0.0 && is_valid_vertex_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
     tact_quat_rotate(up, plane->quat_wxyz, z);
-    tact_quat_to_m3(turn, pose->quat_wxyz);
-    tact_m3_tmul_v3(down, turn, up);
+    tact_quat_to_m3(rotation, pose->quat_wxyz);
+    tact_m3_tmul_v3(down, rotation, up);
     tact_v3_scale(down, down, -1.0);
     int64_t v = tact_core_support(core, down, from);
     tact_core_vertex(core, v, vertex);
-    tact_m3_mul_v3(low, turn, vertex);
+    tact_m3_mul_v3(low, rotation, vertex);
     tact_v3_sub(offset, pose->position, plane->position);
     double height = tact_v3_dot(up, offset) + tact_v3_dot(up, low) - core->radius;
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
@@ -207,13 +207,13 @@ int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_
 /* The point of a solid that is farthest along a unit vector, world axes, relative to the origin of
  * the solid's frame [m]. Sets the rotation matrix of the frame too. */
 static void furthest_point_along(const struct tact_core *core, const struct tact_pose *pose,
-                                 const double d[3], double turn[9], double out[3])
+                                 const double d[3], double rotation[9], double out[3])
 {
     double in[3], vertex[3];
-    tact_quat_to_m3(turn, pose->quat_wxyz);
-    tact_m3_tmul_v3(in, turn, d);
+    tact_quat_to_m3(rotation, pose->quat_wxyz);
+    tact_m3_tmul_v3(in, rotation, d);
     tact_core_vertex(core, tact_core_support(core, in, -1), vertex);
-    tact_m3_mul_v3(out, turn, vertex);
+    tact_m3_mul_v3(out, rotation, vertex);
     tact_v3_axpy(out, core->radius, d);
 }
 
@@ -226,8 +226,8 @@ void tact_nearest_points_along_normal(const struct tact_core *a, const struct ta
     tact_v3_copy(out->origin, pose_a->position);
     tact_v3_copy(out->normal, n);
     tact_v3_sub(offset, pose_b->position, pose_a->position);
-    furthest_point_along(a, pose_a, opposite_direction, out->turn[0], out->point_a);
-    furthest_point_along(b, pose_b, n, out->turn[1], out->point_b);
+    furthest_point_along(a, pose_a, opposite_direction, out->rotation[0], out->point_a);
+    furthest_point_along(b, pose_b, n, out->rotation[1], out->point_b);
     tact_v3_add(out->point_b, out->point_b, offset);
     tact_v3_sub(offset, out->point_a, out->point_b);
     out->distance = out->bound = tact_v3_dot(n, offset);

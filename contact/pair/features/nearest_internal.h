@@ -17,9 +17,9 @@ struct tact_separation {
                           origin [m] */
     double point_b[3]; /* point of B that is nearest to A or deepest in it, as point_a */
     double origin[3];  /* world [m] */
-    double turn[2][9]; /* rotation matrices from the frames of A and B to the world, row-major; not
-                          set for a half-space */
-    int64_t vertex[2]; /* a vertex of each core on its nearest feature; -1: unknown */
+    double rotation[2][9]; /* rotation matrices from the frames of A and B to the world, row-major;
+                          not set for a half-space */
+    int64_t vertex[2];     /* a vertex of each core on its nearest feature; -1: unknown */
     int is_exact; /* 0: the capacity of the search was exceeded before the distance equalled its
                    * bound
                    */

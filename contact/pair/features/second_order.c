@@ -9,10 +9,11 @@
 
 /* Difference of two gaps that count as equal, relative to the size of the patch. */
 #define EQUAL_GAPS_TOLERANCE 1e-9
-/* Largest rotation of a body in a tick for which the term is used [rad] */
+/* Largest rotation of a body in a tick for which the second-order term is used [rad] */
 #define MAX_NORMAL_TURN_PER_TICK 0.3
-/* Largest rotation of the normal over a surface in a tick for which the term of a contact that
- * moves over it is used: with 0.3 rad a thrown egg gains 4e-4 of its energy in a tick [rad] */
+/* Largest rotation of the normal over a surface in a tick for which the second-order term of a
+ * contact that moves over it is used: with 0.3 rad a thrown egg gains 4e-4 of its energy in a tick
+ * [rad] */
 #define MAX_SURFACE_TURN_PER_TICK 0.1
 /* Largest target velocity of a contact that moves over a surface, relative to the velocity that it
  * reverses: that of the last tick, from which it differs by what it changes in a tick. */
@@ -33,8 +34,9 @@ static int is_curved(const struct tact_core *core)
     return !core->vertex && core->kind != TACT_SHAPE_HALFSPACE;
 }
 
-/* 1 where the contact point is fixed in the core of the carrying body. That of an ellipsoid or a
- * rim moves over the surface, and so does that of a round solid that is not on a face. */
+/* 1 where the contact point is fixed in the core of the carrying body. The contact point of an
+ * ellipsoid or a rim moves over the surface, and so does that of a round solid that is not on a
+ * face. */
 static int is_contact_fixed_in_body(const struct tact_core *const core[2],
                                     const enum tact_feature feature[2], int body_of_fixed_point)
 {

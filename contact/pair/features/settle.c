@@ -23,9 +23,9 @@
 /* Width by which the search's normal must exceed all candidates to be kept, relative to the size.
  */
 #define SEARCH_WIDTH_MARGIN 1e-15
-/* The rim of a cylinder is tried within these angles from its axis and from its side, where the
- * other body's farthest point is within this distance of it, relative to the size, from a normal so
- * tilted [rad]. */
+/* A normal at the rim of a cylinder is tried where the present one is within the first two angles
+ * from the axis or the side and the other body's farthest point is within the third, a distance
+ * from the rim relative to the size; the search starts tilted by the fourth [rad]. */
 #define NEAR_END_COSINE 0.999
 #define NEAR_SIDE_SINE 0.03
 #define NEAR_RIM_RATIO 0.01
@@ -54,15 +54,15 @@ static double width_along_normal(const struct tact_core_pair *pair, const double
     double opposite_direction[3], in_b[3], of_a[3], of_b[3], farthest_point_b[3], bend_b[9],
         rotated_curvature_b[9];
     tact_v3_scale(opposite_direction, n, -1.0);
-    tact_m3_tmul_v3(in_b, pair->turn, n);
+    tact_m3_tmul_v3(in_b, pair->rotation, n);
     tact_curved_core_farthest_point(pair->a, opposite_direction, of_a, bend);
     tact_curved_core_farthest_point(pair->b, in_b, of_b, bend ? bend_b : NULL);
-    tact_m3_mul_v3(farthest_point_b, pair->turn, of_b);
+    tact_m3_mul_v3(farthest_point_b, pair->rotation, of_b);
     tact_v3_add(farthest_point_b, farthest_point_b, pair->shift);
     tact_v3_sub(w, of_a, farthest_point_b);
     if (bend) {
-        tact_m3_mul(rotated_curvature_b, pair->turn, bend_b);
-        tact_m3_mul_t(bend_b, rotated_curvature_b, pair->turn);
+        tact_m3_mul(rotated_curvature_b, pair->rotation, bend_b);
+        tact_m3_mul_t(bend_b, rotated_curvature_b, pair->rotation);
         for (int i = 0; i < 9; i++) {
             bend[i] += bend_b[i];
         }
@@ -94,7 +94,7 @@ static void shape_direction_to_world(const struct normal_search *s, int of_b, co
                                      double out[3])
 {
     if (of_b) {
-        tact_m3_mul_v3(out, s->pair->turn, in);
+        tact_m3_mul_v3(out, s->pair->rotation, in);
     } else {
         tact_v3_copy(out, in);
     }
@@ -111,7 +111,7 @@ static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
     double out[3], towards[3];
     tact_v3_scale(out, s->found->normal, of_b ? 1.0 : -1.0);
     if (of_b) {
-        tact_m3_tmul_v3(towards, s->pair->turn, out);
+        tact_m3_tmul_v3(towards, s->pair->rotation, out);
     } else {
         tact_v3_copy(towards, out);
     }
@@ -185,13 +185,13 @@ static void add_normal_across_line(struct normal_search *s, const double line[3]
         double f = width_along_normal(s->pair, n, w, bend);
         tact_v3_cross(t, line, n);
         tact_m3_mul_v3(bent, bend, t);
-        double slope = tact_v3_dot(t, bent) + f, turn = tact_v3_dot(t, w) / slope;
-        if (!(fabs(turn) < MAX_CANDIDATE_NORMAL_ANGLE)) {
+        double slope = tact_v3_dot(t, bent) + f, rotation = tact_v3_dot(t, w) / slope;
+        if (!(fabs(rotation) < MAX_CANDIDATE_NORMAL_ANGLE)) {
             return;
         }
-        tact_v3_axpy(n, turn, t);
+        tact_v3_axpy(n, rotation, t);
         tact_v3_normalize(n, n);
-        if (fabs(turn) < 1e-15) {
+        if (fabs(rotation) < 1e-15) {
             break;
         }
     }
@@ -238,11 +238,11 @@ static void farthest_point_in_cylinder(const struct normal_search *s, int of_b, 
         tact_v3_scale(out, n, -1.0);
         tact_curved_core_farthest_point(s->pair->a, out, far, NULL);
         tact_v3_sub(far, far, s->pair->shift);
-        tact_m3_tmul_v3(point, s->pair->turn, far);
+        tact_m3_tmul_v3(point, s->pair->rotation, far);
     } else {
-        tact_m3_tmul_v3(out, s->pair->turn, n);
+        tact_m3_tmul_v3(out, s->pair->rotation, n);
         tact_curved_core_farthest_point(s->pair->b, out, far, NULL);
-        tact_m3_mul_v3(point, s->pair->turn, far);
+        tact_m3_mul_v3(point, s->pair->rotation, far);
         tact_v3_add(point, point, s->pair->shift);
     }
 }
@@ -314,12 +314,12 @@ static void find_farthest_points(const struct tact_core_pair *pair, const double
 {
     double opposite_direction[3], in_b[3], of_b[3];
     tact_v3_scale(opposite_direction, n, -1.0);
-    tact_m3_tmul_v3(in_b, pair->turn, n);
+    tact_m3_tmul_v3(in_b, pair->rotation, n);
     f->count = s->count;
     for (int i = 0; i < s->count; i++) {
         tact_curved_core_move_to_farthest(pair->a, s->point[i].a, opposite_direction, f->a[i]);
         tact_curved_core_move_to_farthest(pair->b, s->point[i].b, in_b, of_b);
-        tact_m3_mul_v3(f->b[i], pair->turn, of_b);
+        tact_m3_mul_v3(f->b[i], pair->rotation, of_b);
         tact_v3_add(f->b[i], f->b[i], pair->shift);
     }
 }
@@ -354,7 +354,7 @@ static int is_point_within_core_radius(const struct tact_core_pair *pair, int of
     tact_v3_copy(in, point);
     if (of_b) {
         tact_v3_sub(off, point, pair->shift);
-        tact_m3_tmul_v3(in, pair->turn, off);
+        tact_m3_tmul_v3(in, pair->rotation, off);
     }
     return core->kind != TACT_SHAPE_CYLINDER ||
            tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_WIDTH_TOLERANCE * pair->size;
@@ -426,7 +426,7 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
-    const double axis_b[3] = {pair->turn[2], pair->turn[5], pair->turn[8]};
+    const double axis_b[3] = {pair->rotation[2], pair->rotation[5], pair->rotation[8]};
     double separation[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
     struct tact_simplex s = found->from;
     struct farthest_points f = {.count = 0};
@@ -477,8 +477,8 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
         set_nearest_points_along_normal(pair, c->n, c->bound, found);
-    } else { /* bodies that touch, whose nearest points give no direction by rounding: the width
-                decides */
+    } else { /* bodies touch, so that rounding hides the direction between their nearest points: the
+                width is the distance */
         found->distance = found->bound;
         tact_v3_copy(found->point_on_b, found->point_on_a);
         tact_v3_axpy(found->point_on_b, -found->distance, found->normal);

@@ -21,7 +21,7 @@ static int find_flat_directions_of_polytope(const struct tact_core *core, int64_
                                             const double d[3], double edge[3])
 {
     double across[3];
-    if (!core->faces) { /* a point, or an axis along z */
+    if (!core->faces) { /* the core is a point, or an axis along z */
         tact_v3_set(edge, 0.0, 0.0, 1.0);
         return core->vertices == 2 && fabs(d[2]) < FLAT_SINE_TOLERANCE;
     }
@@ -43,8 +43,9 @@ static int find_flat_directions_of_polytope(const struct tact_core *core, int64_
     return 0;
 }
 
-/* The same of any core. vertex: on its nearest feature; negative: unknown. bend: radii of curvature
- * of the core where it is not flat, shape frame [m].
+/* Number of dimensions in which any core is flat where it is farthest along d. vertex: on its
+ * nearest feature; negative: unknown. bend: radii of curvature of the core where it is not flat,
+ * shape frame [m].
  */
 static int find_flat_directions(const struct tact_core *core, int64_t vertex, const double d[3],
                                 double edge[3], double bend[9])
@@ -72,14 +73,14 @@ static void radii_of_curvature(const struct tact_core *core, const struct tact_s
                                int k, const double out[3], const double *const tangent[2],
                                double flat_radius, double s[4])
 {
-    const double *turn = sep->turn[k];
+    const double *rotation = sep->rotation[k];
     double d[3] = {0.0, 0.0, 0.0}, edge[3] = {0.0, 0.0, 0.0}, bend[9], t[2][3], turned[3];
     int is_halfspace = core->kind == TACT_SHAPE_HALFSPACE;
     for (int i = 0; i < 2 && !is_halfspace; i++) {
-        tact_m3_tmul_v3(t[i], turn, tangent[i]);
+        tact_m3_tmul_v3(t[i], rotation, tangent[i]);
     }
     if (!is_halfspace) {
-        tact_m3_tmul_v3(d, turn, out);
+        tact_m3_tmul_v3(d, rotation, out);
     }
     int flat_directions = find_flat_directions(core, sep->vertex[k], d, edge, bend);
     for (int i = 0; i < 4; i++) {

@@ -137,9 +137,9 @@ static double longest_cell_edge(const struct tact_pressure_field *field, const u
 {
     double most = 0.0, edge[3];
     for (int i = 0; i < 6; i++) {
-        static const uint8_t ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-        tact_v3_sub(edge, vertex_position(field, c[ends[i][0]]),
-                    vertex_position(field, c[ends[i][1]]));
+        static const uint8_t edge_ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+        tact_v3_sub(edge, vertex_position(field, c[edge_ends[i][0]]),
+                    vertex_position(field, c[edge_ends[i][1]]));
         most = tact_max(most, tact_v3_norm(edge));
     }
     return most;
@@ -168,7 +168,7 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
     for (int k = 0; k < 3; k++) {
         tact_v3_axpy(cell->gradient, (p[c[k + 1]] - p[c[0]]) / six, area[k]);
     }
-    cell->base = p[c[0]] - tact_v3_dot(cell->gradient, x);
+    cell->value_at_origin = p[c[0]] - tact_v3_dot(cell->gradient, x);
     double least = tact_min(tact_min(p[c[0]], p[c[1]]), tact_min(p[c[2]], p[c[3]]));
     double most = tact_max(tact_max(p[c[0]], p[c[1]]), tact_max(p[c[2]], p[c[3]]));
     cell->rim = least < 0.0 ? 16 : 0;

@@ -116,7 +116,7 @@ static double find_face_of_disc(const struct tact_shape *box, const struct tact_
 }
 
 /* Describes the query's pair as balls, the first of them a sphere; normal: from the second to the
- * first. Returns 0 where the pair is another. */
+ * first. Returns 0 for any other pair of shapes. */
 static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, struct ball_pair *b,
                                   double normal[3])
 {

@@ -40,8 +40,8 @@ void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_f
     tact_quat_to_m3(to, pose_a->quat_wxyz);
     for (int i = 0; i < 9; i++) {
         int r = i / 3, c = i % 3;
-        pair->turn[i] = to[r] * from[c] + to[3 + r] * from[3 + c] + to[6 + r] * from[6 + c];
-        pair->size[i] = fabs(pair->turn[i]);
+        pair->rotation[i] = to[r] * from[c] + to[3 + r] * from[3 + c] + to[6 + r] * from[6 + c];
+        pair->size[i] = fabs(pair->rotation[i]);
     }
     tact_v3_sub(between, pose_b->position, pose_a->position);
     tact_m3_tmul_v3(pair->shift, to, between);
@@ -58,7 +58,7 @@ static void point_to_frame_of_b(const struct field_pair *pair, const double *x, 
 {
     double from[3];
     tact_v3_sub(from, x, pair->shift);
-    tact_m3_tmul_v3(out, pair->turn, from);
+    tact_m3_tmul_v3(out, pair->rotation, from);
 }
 
 /* Point where the segment from corner p, on the positive side of a plane, to corner q crosses the
@@ -123,13 +123,13 @@ static int owns_slice_in_face(const struct field_pair *pair, const struct field_
                               const struct field_polygon *plane)
 {
     double in[3], gradient_beyond[3], gradient_difference[3];
-    tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
+    tact_m3_mul_v3(in, pair->rotation, pair->b->faces[cb->face[c]]);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
     tact_v3_sub(gradient_difference, plane->gradient_b, plane->gradient_a);
     if (tact_v3_dot(gradient_difference, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
         return tact_v3_dot(gradient_difference, in) < 0.0;
     }
-    tact_m3_mul_v3(gradient_beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
+    tact_m3_mul_v3(gradient_beyond, pair->rotation, pair->b->cells[cb->next[c]].gradient);
     tact_v3_sub(gradient_difference, gradient_beyond, plane->gradient_a);
     double gradient_magnitude_sum = tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->gradient_a);
     return tact_v3_dot(gradient_difference, in) <= LEVEL_CHANGE_TOLERANCE * gradient_magnitude_sum;
@@ -205,13 +205,13 @@ static int slice_tetrahedron(const struct field_pair *pair, const struct field_c
     if (!positive_count || !negative_count) {
         return 0;
     }
-    int ends[4][2], side[4], n = positive_count == 2 ? 4 : 3;
+    int slice_edge_ends[4][2], side[4], n = positive_count == 2 ? 4 : 3;
     if (n == 3) {
         int corner_alone_on_side = positive_count == 1 ? positive_corners[0] : negative_corners[0];
         for (int i = 0; i < 3; i++) {
-            ends[i][0] =
+            slice_edge_ends[i][0] =
                 positive_count == 1 ? corner_alone_on_side : other_corners[corner_alone_on_side][i];
-            ends[i][1] =
+            slice_edge_ends[i][1] =
                 positive_count == 1 ? other_corners[corner_alone_on_side][i] : corner_alone_on_side;
             /* the face opposite to the corner that is on neither edge */
             side[i] = other_corners[corner_alone_on_side][(i + 2) % 3];
@@ -219,17 +219,18 @@ static int slice_tetrahedron(const struct field_pair *pair, const struct field_c
     } else {
         const int edge_corners[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
         for (int i = 0; i < 4; i++) {
-            ends[i][0] = positive_corners[edge_corners[i][0]];
-            ends[i][1] = negative_corners[edge_corners[i][1]];
+            slice_edge_ends[i][0] = positive_corners[edge_corners[i][0]];
+            slice_edge_ends[i][1] = negative_corners[edge_corners[i][1]];
             side[i] = i % 2 ? negative_corners[1 - edge_corners[i][1]]
                             : positive_corners[1 - edge_corners[i][0]];
         }
     }
     for (int i = 0; i < n; i++) {
-        const double *p = cell_corner(pair->a, cell, ends[i][0]);
-        const double *q = cell_corner(pair->a, cell, ends[i][1]);
+        const double *p = cell_corner(pair->a, cell, slice_edge_ends[i][0]);
+        const double *q = cell_corner(pair->a, cell, slice_edge_ends[i][1]);
         memset(o->x[i], 0, sizeof o->x[i]);
-        compute_crossing_point(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
+        compute_crossing_point(p, q, e[slice_edge_ends[i][0]], e[slice_edge_ends[i][1]], 3,
+                               o->x[i]);
         o->side[i] = (int16_t)side[i];
     }
     o->n = n;
@@ -246,10 +247,10 @@ static int slice_by_equal_pressure_plane(const struct field_pair *pair, const st
     int is_b_rigid = pair->b->is_rigid, equal_corners = 0;
     double e[4], gradient_difference[3],
         rounding = PRESSURE_ROUNDING_RATIO * pair->a->nodes[0].most;
-    tact_m3_mul_v3(plane->gradient_b, pair->turn, cb->gradient);
-    double base = cb->base - tact_v3_dot(plane->gradient_b, pair->shift);
+    tact_m3_mul_v3(plane->gradient_b, pair->rotation, cb->gradient);
+    double value_at_origin = cb->value_at_origin - tact_v3_dot(plane->gradient_b, pair->shift);
     for (int k = 0; k < 4; k++) {
-        e[k] = tact_v3_dot(plane->gradient_b, cell_corner(pair->a, ca, k)) + base;
+        e[k] = tact_v3_dot(plane->gradient_b, cell_corner(pair->a, ca, k)) + value_at_origin;
         if (!is_b_rigid) {
             e[k] -= pair->a->pressure[ca->corner[k]];
             e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
@@ -268,12 +269,12 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
 {
     for (int k = 0; k < 3; k++) {
         memset(o->x[k], 0, sizeof o->x[k]);
-        tact_m3_mul_v3(o->x[k], pair->turn, cell_corner(pair->b, cb, k));
+        tact_m3_mul_v3(o->x[k], pair->rotation, cell_corner(pair->b, cb, k));
         tact_v3_add(o->x[k], o->x[k], pair->shift);
         o->side[k] = (int16_t)(4 + k);
     }
     o->n = 3;
-    tact_m3_mul_v3(plane->gradient_b, pair->turn, cb->gradient);
+    tact_m3_mul_v3(plane->gradient_b, pair->rotation, cb->gradient);
     tact_v3_copy(plane->normal, plane->gradient_b);
     plane->gradient_difference = 1.0;
 }
@@ -282,7 +283,7 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
 static int clip_negative_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
-        o->x[i][3] = tact_v3_dot(plane->gradient_a, o->x[i]) + plane->base;
+        o->x[i][3] = tact_v3_dot(plane->gradient_a, o->x[i]) + plane->value_at_origin;
     }
     return clip_outline_by_plane(o, 0, 1, -1);
 }
@@ -339,7 +340,7 @@ int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->are_both_soft = !pair->b->is_rigid;
     polygon->is_in_cell_face = 0;
     polygon->sphere = NULL;
-    polygon->base = ca->base;
+    polygon->value_at_origin = ca->value_at_origin;
     polygon->power = pair->a->power;
     tact_v3_copy(polygon->gradient_a, ca->gradient);
     int rc = cut_pair_outline(pair, ca, cb, &o, polygon);

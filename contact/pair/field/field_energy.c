@@ -21,13 +21,13 @@ struct part {
 /* A linear function to be integrated over the part of a tetrahedron within the first planes. */
 struct linear_function_over_tetrahedron {
     const struct part *part;
-    double slope[3], base;
+    double slope[3], value_at_origin;
 };
 
 static double integral_over_tetrahedron(const struct linear_function_over_tetrahedron *f,
                                         const double (*x)[3])
 {
-    double u[3], v[3], w[3], across[3], sum = 4.0 * f->base;
+    double u[3], v[3], w[3], across[3], sum = 4.0 * f->value_at_origin;
     tact_v3_sub(u, x[1], x[0]);
     tact_v3_sub(v, x[2], x[0]);
     tact_v3_sub(w, x[3], x[0]);
@@ -116,7 +116,7 @@ static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, do
         const double *from = field->vertices + 3 * (size_t)field->cells[i].corner[k];
         tact_v3_copy(x[k], from);
         if (of_b) {
-            tact_m3_mul_v3(x[k], pair->turn, from);
+            tact_m3_mul_v3(x[k], pair->rotation, from);
             tact_v3_add(x[k], x[k], pair->shift);
         }
     }
@@ -146,11 +146,11 @@ static void add_tetrahedron_planes(struct part *part, const double (*x)[3])
 }
 
 /* Adds the half-space in which a linear function is positive to the bounding planes. */
-static void add_positive_halfspace(struct part *part, const double *slope, double base)
+static void add_positive_halfspace(struct part *part, const double *slope, double value_at_origin)
 {
     double *plane = part->plane[part->planes++];
     tact_v3_copy(plane, slope);
-    plane[3] = -base;
+    plane[3] = -value_at_origin;
 }
 
 /* Integral of the lesser pressure of cells i and j over their intersection: that of a's pressure,
@@ -159,26 +159,27 @@ static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t 
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct part part = {.planes = 0};
-    struct linear_function_over_tetrahedron f = {.part = &part, .base = ca->base};
+    struct linear_function_over_tetrahedron f = {.part = &part,
+                                                 .value_at_origin = ca->value_at_origin};
     double x[4][3], other[4][3], slope[3];
     cell_corners(pair, 0, i, x);
-    tact_m3_mul_v3(slope, pair->turn, cb->gradient);
-    double base = cb->base - tact_v3_dot(slope, pair->shift);
+    tact_m3_mul_v3(slope, pair->rotation, cb->gradient);
+    double value_at_origin = cb->value_at_origin - tact_v3_dot(slope, pair->shift);
     if (pair->b->kind == TACT_FIELD_TETS) {
         cell_corners(pair, 1, j, other);
         add_tetrahedron_planes(&part, (const double(*)[3])other);
     }
     if (ca->rim & 16) {
-        add_positive_halfspace(&part, ca->gradient, ca->base);
+        add_positive_halfspace(&part, ca->gradient, ca->value_at_origin);
     }
     if (pair->b->kind == TACT_FIELD_HALFSPACE || cb->rim & 16) {
-        add_positive_halfspace(&part, slope, base);
+        add_positive_halfspace(&part, slope, value_at_origin);
     }
     tact_v3_copy(f.slope, ca->gradient);
     double sum = integrate_within_planes(&f, (const double(*)[3])x, 0);
     tact_v3_sub(f.slope, ca->gradient, slope);
-    f.base = ca->base - base;
-    add_positive_halfspace(&part, f.slope, f.base);
+    f.value_at_origin = ca->value_at_origin - value_at_origin;
+    add_positive_halfspace(&part, f.slope, f.value_at_origin);
     return sum - integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
 
@@ -187,14 +188,15 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
-    struct linear_function_over_tetrahedron f = {.part = &part, .base = ca->base};
+    struct linear_function_over_tetrahedron f = {.part = &part,
+                                                 .value_at_origin = ca->value_at_origin};
     double x[4][3], slope[3];
     cell_corners(pair, 0, i, x);
     tact_v3_copy(f.slope, ca->gradient);
-    tact_m3_mul_v3(slope, pair->turn, pair->b->cells->gradient);
+    tact_m3_mul_v3(slope, pair->rotation, pair->b->cells->gradient);
     add_positive_halfspace(&part, slope, -tact_v3_dot(slope, pair->shift));
     if (ca->rim & 16) {
-        add_positive_halfspace(&part, ca->gradient, ca->base);
+        add_positive_halfspace(&part, ca->gradient, ca->value_at_origin);
     }
     return integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
@@ -206,10 +208,11 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
-    struct linear_function_over_tetrahedron f = {.part = &part, .base = ca->base};
+    struct linear_function_over_tetrahedron f = {.part = &part,
+                                                 .value_at_origin = ca->value_at_origin};
     double x[4][3], cone[4][3], inward[3], arm[3];
     cell_corners(pair, 1, j, cone);
-    tact_m3_mul_v3(inward, pair->turn, pair->b->cells[j].gradient);
+    tact_m3_mul_v3(inward, pair->rotation, pair->b->cells[j].gradient);
     tact_v3_copy(cone[3], apex);
     tact_v3_sub(arm, apex, cone[0]);
     tact_v3_copy(f.slope, ca->gradient);
@@ -218,7 +221,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
         return 0.0;
     }
     if (pair->a->kind == TACT_FIELD_HALFSPACE || ca->rim & 16) {
-        add_positive_halfspace(&part, ca->gradient, ca->base);
+        add_positive_halfspace(&part, ca->gradient, ca->value_at_origin);
     }
     if (pair->a->kind == TACT_FIELD_TETS) {
         cell_corners(pair, 0, i, x);
@@ -250,7 +253,7 @@ static double overlap_integral_of_nodes(const struct field_pair *pair, const str
 static double overlap_energy_with_rigid(const struct field_pair *pair)
 {
     double apex[3], sum = 0.0;
-    tact_m3_mul_v3(apex, pair->turn, pair->b->vertices);
+    tact_m3_mul_v3(apex, pair->rotation, pair->b->vertices);
     tact_v3_add(apex, apex, pair->shift);
     for (uint32_t i = 0; i < pair->a->cell_count; i++) {
         for (uint32_t j = 0; j < pair->b->cell_count; j++) {

@@ -17,8 +17,8 @@ enum tact_pressure_field_kind {
  * whose side i is from corner i to the next. */
 struct field_cell {
     double gradient[3]; /* gradient of the pressure [Pa/m]; for a triangle minus its unit normal */
-    double base; /* value of the pressure extrapolated to the field's origin [Pa]; unused for a
-                    triangle */
+    double value_at_origin; /* value of the pressure extrapolated to the field's origin [Pa]; unused
+                    for a triangle */
     uint32_t corner[4];
     uint32_t face[4]; /* faces of a tetrahedron, as indices into the field's faces */
     uint32_t next[4]; /* neighbouring cell across each side */
@@ -69,9 +69,9 @@ enum { TACT_FIELD_DEPTH = 40 };
 /* A pair of pressure fields, with the pose of b relative to a. */
 struct field_pair {
     const struct tact_pressure_field *a, *b;
-    /* rotation and translation: a point x of b is turn x + shift in a's frame */
-    double turn[9], shift[3];
-    double size[9]; /* magnitudes of the entries of the rotation matrix turn */
+    /* rotation and translation: a point x of b is rotation x + shift in a's frame */
+    double rotation[9], shift[3];
+    double size[9]; /* magnitudes of the entries of the rotation matrix */
 };
 
 /* 1 where two fields can have a contact: not two rigid ones, nor two half-spaces, nor two soft ones
@@ -118,7 +118,8 @@ struct field_sphere {
  * pair->a. */
 struct field_polygon {
     uint32_t a, b;
-    int normal_group; /* number of its group of polygons with similar normals */
+    int normal_group; /* number of the group of polygons with similar normals that the polygon is in
+                       */
     int corners;
     int are_both_soft;   /* 1: neither of the two bodies is rigid */
     int is_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between two cells
@@ -131,12 +132,12 @@ struct field_polygon {
     double normal[3]; /* unit, into b */
     double gradient_a[3],
         gradient_b[3]; /* pressure gradients of a and b; for a rigid b its normal */
-    /* the ball that stands for a without cells: gradient_a and base are unset, springs are those of
-     * -p'/r about its centre, and all integrals are over the part of a triangle in the ball; NULL:
-     * a has cells */
+    /* the ball that stands for a without cells: gradient_a and value_at_origin are unset, springs
+     * are those of -p'/r about its centre, and all integrals are over the part of a triangle in the
+     * ball; NULL: a has cells */
     const struct field_sphere *sphere;
     double power; /* exponent m: gradients and levels are those of q, the pressure is q^m */
-    double base;  /* value of a's q at the origin of the frame [Pa^(1/m)] */
+    double value_at_origin;            /* value of a's q at the origin of the frame [Pa^(1/m)] */
     double gradient_difference;        /* |g_B - g_A|; 1 where b is rigid */
     double level;                      /* q at corner 0 [Pa^(1/m)] */
     struct field_moments area_moments; /* moments of the area about corner 0 [m^2, m^3, m^4] */
@@ -162,7 +163,7 @@ double tact_field_pressure_slope(const struct tact_field_material *material);
 static inline double tact_field_level(const struct field_polygon *p, const double *x)
 {
     return p->sphere ? p->sphere->slope * (p->sphere->radius - tact_v3_norm(x))
-                     : p->base + tact_v3_dot(p->gradient_a, x);
+                     : p->value_at_origin + tact_v3_dot(p->gradient_a, x);
 }
 
 /* Moments of the derivative of the pressure law over a polygon, with which gradients of q become
@@ -204,9 +205,9 @@ void tact_field_shift_stiffness(double *stiffness, const double *arm);
  * symmetric. */
 void tact_field_shift_to_pressure_centre(struct field_sums *sums);
 
-/* Transforms a 6 x 6 matrix that multiplies twists to another frame: turn has that frame's axes as
- * rows. */
-void tact_field_rotate_matrix(const double *matrix, const double *turn, double *out);
+/* Transforms a 6 x 6 matrix that multiplies twists to another frame, whose axes are the rows of
+ * `rotation`. */
+void tact_field_rotate_matrix(const double *matrix, const double *rotation, double *out);
 
 /* The contact surface of two pressure fields, polygon by polygon. */
 struct field_surface {
@@ -232,7 +233,7 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
  * the frame. Returns as tact_field_find_contact_surface(). */
 int tact_field_find_sphere(const struct field_sphere *sphere,
                            const struct tact_pressure_field *ball, const struct tact_pose *pose,
-                           const struct tact_pressure_field *rigid,
+                           const struct tact_pressure_field *rigid_field,
                            const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
                            struct field_surface *out);
 

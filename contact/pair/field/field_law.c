@@ -148,7 +148,7 @@ void tact_field_integrate_law(struct field_polygon *p)
     double from[TACT_FIELD_CORNERS][3], sum = 0.0;
     for (int k = 0; k < p->corners; k++) {
         tact_v3_sub(from[k], p->corner[k], p->corner[0]);
-        at[k].q = tact_max(p->base + tact_v3_dot(p->gradient_a, p->corner[k]), 0.0);
+        at[k].q = tact_max(p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[k]), 0.0);
         at[k].p = tact_field_pressure_law(p->power, at[k].q);
     }
     for (int k = 1; k + 1 < p->corners; k++) {

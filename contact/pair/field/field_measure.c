@@ -102,7 +102,7 @@ double tact_field_pressure(const struct tact_pressure_field *field, const double
             stack[top++] = node->first + 1;
             stack[top++] = node->first;
         } else if (is_in_cell(field, cell, x)) {
-            return tact_max(cell->base + tact_v3_dot(cell->gradient, x), 0.0);
+            return tact_max(cell->value_at_origin + tact_v3_dot(cell->gradient, x), 0.0);
         }
     }
     return 0.0;
@@ -197,7 +197,7 @@ static void add_sampled_mesh_point(const struct tact_pressure_field *field, cons
 void tact_field_measure(const struct tact_pressure_field *field, double slope,
                         const struct tact_mesh *mesh, struct tact_field_quality *out)
 {
-    double total = 0.0, square = 0.0;
+    double total_area = 0.0, square = 0.0;
     memset(out, 0, sizeof *out);
     if (field->kind != TACT_FIELD_TETS) {
         return;
@@ -212,12 +212,12 @@ void tact_field_measure(const struct tact_pressure_field *field, double slope,
             middle[k] = (x[0][k] + x[1][k] + x[2][k]) / 3.0;
         }
         double area = polygon_area((const double(*)[3])x, 3);
-        total += area;
+        total_area += area;
         /* quadrature that is exact where the square of the distance is quadratic */
         add_sampled_mesh_point(field, middle, 0.75 * area, &square, out);
         for (int k = 0; k < 3; k++) {
             add_sampled_mesh_point(field, x[k], area / 12.0, &square, out);
         }
     }
-    out->rms = total > 0.0 ? sqrt(square / total) : 0.0;
+    out->rms = total_area > 0.0 ? sqrt(square / total_area) : 0.0;
 }

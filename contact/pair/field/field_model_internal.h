@@ -71,7 +71,8 @@ void tact_field_sum_polygons(const struct field_surface *of, int group, struct f
 
 /* Groups the polygons of a contact surface that is not flat by their normals; returns the number of
  * groups, 1 where it is flat. */
-int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most);
+int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole_surface,
+                               int most);
 
 /* Number of polygons that a patch should have in a pressure map at most: a quarter of the room that
  * the map has left, so that patches which are added later have room as well. */

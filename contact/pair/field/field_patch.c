@@ -91,11 +91,12 @@ static const struct field_polygon *polygon_of_least_similar_normal(const struct 
     return least_similar_polygon;
 }
 
-int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most)
+int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole_surface,
+                               int most)
 {
     double first[TACT_PIECES][3] = {{0.0}}, largest_load = 0.0;
     int group_count = 0;
-    if (most < 2 || is_flat_pressure_surface(&whole->sums)) {
+    if (most < 2 || is_flat_pressure_surface(&whole_surface->sums)) {
         return 1;
     }
     for (size_t i = 0; i < of->count; i++) {
@@ -251,7 +252,7 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
 {
     static const int row[3] = {0, 4, 5};
     const struct field_sums *sums = &part->sums;
-    double local[9], turn[9], full[36], k[9], torque[3];
+    double local[9], rotation[9], full[36], k[9], torque[3];
     /* sign change from the force on pair.b to that on the query's a */
     double sign = of->swapped ? 1.0 : -1.0;
     memset(patch, 0, sizeof *patch);
@@ -282,8 +283,8 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     patch->wrench[3] = torque_about_normal(sign * torque[0], force, size, &part->is_opposed);
     patch->wrench[4] = sign * torque[1];
     patch->wrench[5] = sign * torque[2];
-    tact_quat_to_m3(turn, of->frame->quat_wxyz);
-    tact_m3_mul_t(patch->frame, local, turn);
+    tact_quat_to_m3(rotation, of->frame->quat_wxyz);
+    tact_m3_mul_t(patch->frame, local, rotation);
     tact_pose_point(patch->center, of->frame, sums->origin);
     patch->corners = q->options->polygon ? find_outline(of, part->normal_group, sums->origin,
                                                         local + 3, patch->corner)

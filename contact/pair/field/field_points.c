@@ -30,7 +30,8 @@ static void add_pressure_point(struct field_points *points, const double *x, con
     points->load[points->count++] = load;
 }
 
-/* Adds the points of a part of a polygon, bisected along its longest edge until that is short. */
+/* Adds the points of a part of a polygon, bisected across its longest edge until that edge is
+ * short. */
 static void add_triangle(struct field_points *points, const struct field_polygon *p,
                          const double (*x)[3], double max_edge_length, int depth)
 {
@@ -62,7 +63,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     tact_v3_sub(w, x[2], x[0]);
     tact_v3_cross(across, u, w);
     tact_v3_set(middle, 0.0, 0.0, 0.0);
-    /* Quadrature at the middles of the edges: exact for a linear pressure and its lever. */
+    /* Quadrature at the middles of the edges: exact for a linear pressure and its moments. */
     for (int k = 0; k < 3; k++) {
         tact_v3_add(at, x[k], x[(k + 1) % 3]);
         tact_v3_scale(at, at, 0.5);

@@ -37,9 +37,9 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
         tact_v3_sub(edge, p->corner[(k + 1) % p->corners], from);
         tact_v3_sub(to, foot, from);
         tact_v3_cross(across, edge, to);
-        double turn = tact_v3_dot(across, p->normal);
-        is_centre_left_of_edges &= turn >= 0.0;
-        is_centre_right_of_edges &= turn <= 0.0;
+        double rotation = tact_v3_dot(across, p->normal);
+        is_centre_left_of_edges &= rotation >= 0.0;
+        is_centre_right_of_edges &= rotation <= 0.0;
         double square = tact_v3_dot(edge, edge);
         double share = square > 0.0 ? tact_v3_dot(edge, to) / square : 0.0;
         /* vector from the nearest point of the polygon's outline */

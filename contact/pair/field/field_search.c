@@ -29,7 +29,7 @@ static const struct field_box *searched_box_of_node(const struct field_search *s
 static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
                            struct node_pair *out)
 {
-    tact_m3_mul_v3(out->middle, pair->turn, box->middle);
+    tact_m3_mul_v3(out->middle, pair->rotation, box->middle);
     tact_v3_add(out->middle, out->middle, pair->shift);
     tact_m3_mul_v3(out->half, pair->size, box->half);
 }

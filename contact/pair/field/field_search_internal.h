@@ -31,7 +31,7 @@ void tact_field_search_cells(const struct field_search *search);
  * it. */
 struct field_seed_list {
     uint64_t field_key_a, field_key_b; /* keys of the two fields; 0: the list is unused */
-    double turn[9], shift[3];
+    double rotation[9], shift[3];
     double margin; /* largest relative motion for which the list is complete [m]; negative: it has
                       no pairs */
     int queries_until_retry; /* number of queries until a list that was too long is made again */
@@ -54,7 +54,7 @@ struct field_seeds {
     uint64_t query;
 };
 
-/* Allocates lists for that many pairs of cells. 0 or -ENOMEM. */
+/* Allocates the cached lists, each for seed_capacity pairs of cells. 0 or -ENOMEM. */
 int tact_field_seeds_init(struct field_seeds *seeds, size_t seed_capacity);
 void tact_field_seeds_free(struct field_seeds *seeds);
 

@@ -52,20 +52,20 @@ static double motion_since_list_made(const struct field_seed_list *list,
     const struct field_box *a = &pair->a->nodes->all, *b = &pair->b->nodes->all;
     double from[3], to[3], middle[3], squared_difference = 0.0;
     for (int k = 0; k < 9; k++) {
-        double by = pair->turn[k] - list->turn[k];
+        double by = pair->rotation[k] - list->rotation[k];
         squared_difference += by * by;
     }
     double chord_of_rotation = MAX_ROTATION_STRETCH_RATIO * sqrt(squared_difference);
-    tact_m3_mul_v3(from, list->turn, b->middle);
+    tact_m3_mul_v3(from, list->rotation, b->middle);
     tact_v3_add(from, from, list->shift);
-    tact_m3_mul_v3(to, pair->turn, b->middle);
+    tact_m3_mul_v3(to, pair->rotation, b->middle);
     tact_v3_add(to, to, pair->shift);
     tact_v3_sub(to, to, from);
     double of_b = tact_v3_norm(to) + chord_of_rotation * b->radius;
     tact_v3_sub(middle, a->middle, list->shift);
-    tact_m3_tmul_v3(from, list->turn, middle);
+    tact_m3_tmul_v3(from, list->rotation, middle);
     tact_v3_sub(middle, a->middle, pair->shift);
-    tact_m3_tmul_v3(to, pair->turn, middle);
+    tact_m3_tmul_v3(to, pair->rotation, middle);
     tact_v3_sub(to, to, from);
     return tact_max(of_b, tact_v3_norm(to) + chord_of_rotation * a->radius);
 }
@@ -74,7 +74,7 @@ static void set_relative_pose_of_list(struct field_seed_list *list, const struct
 {
     list->field_key_a = pair->a->key;
     list->field_key_b = pair->b->key;
-    memcpy(list->turn, pair->turn, sizeof list->turn);
+    memcpy(list->rotation, pair->rotation, sizeof list->rotation);
     memcpy(list->shift, pair->shift, sizeof list->shift);
     list->margin = -1.0;
     list->count = 0;

@@ -140,9 +140,9 @@ static void add_prism_tetrahedra(struct layer_builder *m, const uint32_t *triang
     const uint32_t c[3] = {m->core[v[0]], m->core[v[1]], m->core[v[2]]};
     const uint32_t tet[3][4] = {
         {v[0], v[1], v[2], c[2]}, {v[0], v[1], c[1], c[2]}, {v[0], c[0], c[1], c[2]}};
-    const int whole[3] = {1, c[1] != c[2], c[0] != c[1] && c[1] != c[2]};
+    const int has_volume[3] = {1, c[1] != c[2], c[0] != c[1] && c[1] != c[2]};
     for (int i = 0; i < 3; i++) {
-        if (whole[i]) {
+        if (has_volume[i]) {
             memcpy(m->tets + 4 * m->tet_count++, tet[i], sizeof tet[i]);
         }
     }

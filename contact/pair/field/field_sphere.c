@@ -36,7 +36,7 @@ static void add_edge_part_in_ball(const struct field_disc *disc,
                                   const struct field_potentials *middle,
                                   const struct field_disc_part *part, struct field_disc_sums *out)
 {
-    const double h = part->distance, *e = part->along, n[2] = {e[1], -e[0]};
+    const double h = part->distance, *e = part->edge_direction, n[2] = {e[1], -e[0]};
     struct field_edge_sums sums, *s = &sums;
     tact_field_integrate_edge(disc, middle, h, part->t, s);
     out->load += s->radial_integrals.load;
@@ -82,13 +82,14 @@ static void place_edge(const struct field_disc *disc, const double *p, const dou
     part->ends_outside = part->t[1] < to;
     part->distance = h;
     for (int i = 0; i < 2; i++) {
-        part->along[i] = e[i];
+        part->edge_direction[i] = e[i];
         part->end[0][i] = h * n[i] + part->t[0] * e[i];
         part->end[1][i] = h * n[i] + part->t[1] * e[i];
     }
 }
 
-/* Sets the angles of the parts of an edge outside the ball; one that is outside is all before. */
+/* Sets the angles of the parts of an edge outside the ball; an edge that is wholly outside counts
+ * as before the part. */
 static void set_outside_angles(const double *p, const double *q, struct field_disc_part *part)
 {
     part->angle_before = part->angle_after = 0.0;

@@ -25,20 +25,20 @@ struct rule {
 };
 
 /* The semi-axes of an ellipse. */
-#define ELLIPSE(rho) 0.5 * ((rho) + 1.0 / (rho)), 0.5 * ((rho)-1.0 / (rho))
+#define SEMI_AXES_OF_ELLIPSE(rho) 0.5 * ((rho) + 1.0 / (rho)), 0.5 * ((rho)-1.0 / (rho))
 
 enum { RULES = 4 };
 static const struct rule quadrature_rules[RULES] = {
     {{-0.86113631159405258, -0.33998104358485626, 0.33998104358485626, 0.86113631159405258},
      {0.34785484513745386, 0.65214515486254614, 0.65214515486254614, 0.34785484513745386},
      4,
-     ELLIPSE(50.0)},
+     SEMI_AXES_OF_ELLIPSE(50.0)},
     {{-0.96028985649753623, -0.79666647741362674, -0.52553240991632899, -0.1834346424956498,
       0.1834346424956498, 0.52553240991632899, 0.79666647741362674, 0.96028985649753623},
      {0.10122853629037626, 0.22238103445337447, 0.31370664587788729, 0.36268378337836198,
       0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626},
      8,
-     ELLIPSE(7.0)},
+     SEMI_AXES_OF_ELLIPSE(7.0)},
     {{-0.98156063424671925, -0.90411725637047486, -0.76990267419430469, -0.58731795428661745,
       -0.36783149899818019, -0.12523340851146892, 0.12523340851146892, 0.36783149899818019,
       0.58731795428661745, 0.76990267419430469, 0.90411725637047486, 0.98156063424671925},
@@ -46,7 +46,7 @@ static const struct rule quadrature_rules[RULES] = {
       0.23349253653835481, 0.24914704581340279, 0.24914704581340279, 0.23349253653835481,
       0.20316742672306592, 0.16007832854334623, 0.10693932599531843, 0.047175336386511827},
      12,
-     ELLIPSE(3.7)},
+     SEMI_AXES_OF_ELLIPSE(3.7)},
     {{-0.98940093499164993, -0.94457502307323258, -0.86563120238783174, -0.75540440835500303,
       -0.61787624440264375, -0.45801677765722739, -0.28160355077925891, -0.09501250983763744,
       0.09501250983763744, 0.28160355077925891, 0.45801677765722739, 0.61787624440264375,
@@ -56,7 +56,7 @@ static const struct rule quadrature_rules[RULES] = {
       0.1894506104550685, 0.18260341504492359, 0.16915651939500254, 0.14959598881657673,
       0.12462897125553387, 0.095158511682492785, 0.062253523938647893, 0.027152459411754095},
      16,
-     ELLIPSE(2.7)}};
+     SEMI_AXES_OF_ELLIPSE(2.7)}};
 
 /* That of 16 nodes u, at (3 u - u^3) / 2: the substitution removes the roots of a pressure at an
  * end of the edge on the ball. */
@@ -70,7 +70,7 @@ static const struct rule rim_rule = {
      0.28161055255012737, 0.25218429301255786, 0.20050645733868243, 0.13872685587313367,
      0.08026682404074678, 0.035781877743142256, 0.010064342862512318, 0.00085879657909730825},
     16,
-    ELLIPSE(1.0)};
+    SEMI_AXES_OF_ELLIPSE(1.0)};
 
 /* Square of a line's distance from the ball's centre, relative to the squared radius, below which
  * the line is divided. */
@@ -114,9 +114,9 @@ TACT_INLINE void compute_pressures(double power, const tact_d4 *q, tact_d4 *out)
 
 /* Sums over nodes of the integrands, with their weights. */
 struct node_sums {
-    tact_d4 load, spring;           /* of the radial integrals F (rho) h / rho^2 of p and w */
-    tact_d4 line_load, line_spring; /* of the potentials A and p */
-    tact_d4 lever_spring;           /* of p times the position along the edge */
+    tact_d4 load, spring;           /* sums of the radial integrals F (rho) h / rho^2 of p and w */
+    tact_d4 line_load, line_spring; /* sums of the potentials A and p */
+    tact_d4 lever_spring;           /* sum of p times the position along the edge */
 };
 
 /* Adds four nodes of a rule, from `first` on. power: that of the ball, a compile-time constant

@@ -30,10 +30,10 @@ static int place_plane_disc(const struct field_surface *of, const struct field_c
     const struct tact_pressure_field *b = of->pair.b;
     double x[3][3], along[3];
     for (int k = 0; k < 3; k++) {
-        tact_m3_mul_v3(x[k], of->pair.turn, b->vertices + 3 * (size_t)cell->corner[k]);
+        tact_m3_mul_v3(x[k], of->pair.rotation, b->vertices + 3 * (size_t)cell->corner[k]);
         tact_v3_add(x[k], x[k], of->pair.shift);
     }
-    tact_m3_mul_v3(out->axes + 6, of->pair.turn, cell->gradient);
+    tact_m3_mul_v3(out->axes + 6, of->pair.rotation, cell->gradient);
     tact_v3_scale(out->axes + 6, out->axes + 6, -1.0);
     out->disc.ball = &of->sphere;
     out->disc.height = -tact_v3_dot(out->axes + 6, x[0]);
@@ -213,7 +213,7 @@ int tact_field_sphere(struct field_surface *out, size_t most)
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     double centre[3];
     int height = 0;
-    tact_m3_tmul_v3(centre, out->pair.turn, out->pair.shift);
+    tact_m3_tmul_v3(centre, out->pair.rotation, out->pair.shift);
     tact_v3_scale(centre, centre, -1.0);
     stack[height++] = 0;
     while (height) {

@@ -18,19 +18,23 @@ struct field_disc_sums {
     double load, load_first[2];
     double stiffness_sum, stiffness_first[2], stiffness_second[4];
     double area, first[2], second[4];
-    double squared_rim_distance_integral; /* integral along the rim of half the squared distance
-                                             from it */
+    double
+        squared_rim_distance_integral; /* integral over the part of half the difference of the rim's
+                                          and the point's squared distances from the foot */
 };
 
 /* A triangle's edge and its part in the disc, from end[0] to end[1]. */
 struct field_disc_part {
     int has_part_in_disc;             /* 1 where a part of the edge is in the disc */
     int starts_outside, ends_outside; /* 1 where the edge begins, or ends, outside the disc */
-    double distance;                  /* of its line from the foot, positive toward the triangle */
-    double along[2], t[2], end[2][2]; /* direction; ends of the part, from the line's point nearest
-                                         to the foot, and as points */
-    double angle_before, angle_after; /* angles of the edge before the part and after it, seen from
-                                         the foot; before: of all of an edge outside */
+    double distance; /* distance of the edge's line from the foot of the ball's centre, positive
+                        toward the triangle [m] */
+    double edge_direction[2], t[2],
+        end[2][2]; /* direction of the edge; ends of its part in the disc, from
+             the line's point nearest to the foot, and as points */
+    double angle_before,
+        angle_after; /* angles of the edge before the part and after it, seen from
+                        the foot; before: of the whole edge where it is outside the disc */
 };
 
 /* The potentials A, p and a at a distance from the ball's centre (field_sphere.c). */
@@ -40,11 +44,12 @@ struct field_potentials {
 
 /* Integrals along the part of a triangle's edge in the ball. */
 struct field_edge_sums {
-    struct field_potentials radial_integrals; /* of h / rho^2 times the integrals F of p, w and 1 */
-    double radial_area_integral;              /* of that of a */
-    struct field_potentials line;             /* of the potentials */
     struct field_potentials
-        position_weighted; /* of the potentials p and a times the position along the edge */
+        radial_integrals;        /* integrals of h / rho^2 times F of p, w and 1 (field_sphere.c) */
+    double radial_area_integral; /* the same of the potential a */
+    struct field_potentials line;              /* integrals of the potentials along the edge */
+    struct field_potentials position_weighted; /* integrals of the potentials p and a times the
+                                                  position along the edge */
 };
 
 /* Integrates along a line at distance h from the foot of the centre, from t[0] to t[1] from the

@@ -40,7 +40,7 @@ static void compute_polygon_moments(struct field_polygon *p)
 void tact_field_integrate(struct field_polygon *p)
 {
     compute_polygon_moments(p);
-    p->level = p->base + tact_v3_dot(p->gradient_a, p->corner[0]);
+    p->level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[0]);
     if (p->power != 1.0) {
         tact_field_integrate_law(p);
         return;
@@ -58,7 +58,7 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 {
     const struct field_moments *m = tact_field_stiffness_moments(p);
     const double *ga = p->gradient_a, *gb = p->gradient_b;
-    double mean_lever_a[3], mean_lever_b[3], turn[9], at[9], middle[3],
+    double mean_lever_a[3], mean_lever_b[3], rotation[9], at[9], middle[3],
         scale = 1.0 / p->gradient_difference;
     for (int k = 0; k < 3; k++) {
         middle[k] = m->first[k] + m->area * arm[k];
@@ -76,13 +76,13 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
         const double column[3] = {at[c], at[3 + c], at[6 + c]};
         double across[3];
         tact_v3_cross(across, column, gb);
-        turn[c] = across[0];
-        turn[3 + c] = across[1];
-        turn[6 + c] = across[2];
+        rotation[c] = across[0];
+        rotation[3 + c] = across[1];
+        rotation[6 + c] = across[2];
     }
     for (int r = 0; r < 3; r++) {
         double across[3], *upper = stiffness + 6 * r, *lower = upper + 18;
-        tact_v3_cross(across, turn + 3 * r, ga);
+        tact_v3_cross(across, rotation + 3 * r, ga);
         for (int c = 0; c < 3; c++) {
             upper[c] -= scale * m->area * gb[r] * ga[c];
             upper[3 + c] -= scale * gb[r] * mean_lever_a[c];
@@ -164,7 +164,7 @@ void tact_field_shift_to_pressure_centre(struct field_sums *sums)
     tact_field_shift_stiffness(sums->stiffness, arm);
 }
 
-void tact_field_rotate_matrix(const double *matrix, const double *turn, double *out)
+void tact_field_rotate_matrix(const double *matrix, const double *rotation, double *out)
 {
     double half[9], block[9];
     for (int b = 0; b < 4; b++) {
@@ -172,8 +172,8 @@ void tact_field_rotate_matrix(const double *matrix, const double *turn, double *
         for (int k = 0; k < 9; k++) {
             block[k] = matrix[6 * (row + k / 3) + column + k % 3];
         }
-        tact_m3_mul(half, turn, block);
-        tact_m3_mul_t(block, half, turn);
+        tact_m3_mul(half, rotation, block);
+        tact_m3_mul_t(block, half, rotation);
         for (int k = 0; k < 9; k++) {
             out[6 * (row + k / 3) + column + k % 3] = block[k];
         }

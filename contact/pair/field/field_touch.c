@@ -30,7 +30,8 @@ struct tact_field_scratch {
                                number of pairs */
     struct field_polygon *polygon; /* `list` of them */
     size_t polygon_capacity;
-    /* queued pairs of cells, each once, in order; those not cut yet are at the end */
+    /* queued pairs of cells, each once, in the order of queueing; pairs whose cells were not cut
+     * yet are at the end */
     struct field_cell_pair *tried;
     struct field_seeds seeds;
     uint32_t *hash_slot;  /* hash table: indices of queued pairs in `tried` */
@@ -43,7 +44,7 @@ struct surface_query {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
     size_t tried, cut; /* pairs */
-    /* area and force of the polygons found so far; the force without its magnitude */
+    /* area and force of the polygons found so far; only the direction of the force is used */
     double area, force[3];
     int is_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
     int is_capacity_exceeded;
@@ -226,12 +227,13 @@ static void search_halfspace_cells(struct surface_query *w, int is_plane_a)
 {
     const struct tact_pressure_field *searched_field = is_plane_a ? w->out->pair.b : w->out->pair.a;
     const struct tact_pressure_field *plane = is_plane_a ? w->out->pair.a : w->out->pair.b;
-    const double *turn = w->out->pair.turn;
+    const double *rotation = w->out->pair.rotation;
     double up[3], plane_slope = plane->is_rigid ? 0.0 : -plane->cells->gradient[2],
                   at = w->out->pair.shift[2];
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     int height = 0;
-    tact_v3_set(up, is_plane_a ? turn[6] : turn[2], is_plane_a ? turn[7] : turn[5], turn[8]);
+    tact_v3_set(up, is_plane_a ? rotation[6] : rotation[2], is_plane_a ? rotation[7] : rotation[5],
+                rotation[8]);
     if (!is_plane_a) {
         at = -tact_v3_dot(up, w->out->pair.shift);
     }
@@ -266,7 +268,7 @@ static void search_closed_pieces(struct surface_query *w)
     if (!(tact_v3_normalize(direction, direction) > 0.0)) {
         direction[2] = 1.0;
     }
-    tact_m3_tmul_v3(search.facing_away_direction_b, pair->turn, direction);
+    tact_m3_tmul_v3(search.facing_away_direction_b, pair->rotation, direction);
     tact_field_search_cells(&search);
 }
 
@@ -330,7 +332,7 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
 
 int tact_field_find_sphere(const struct field_sphere *sphere,
                            const struct tact_pressure_field *ball, const struct tact_pose *pose,
-                           const struct tact_pressure_field *rigid,
+                           const struct tact_pressure_field *rigid_field,
                            const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
                            struct field_surface *out)
 {
@@ -338,7 +340,7 @@ int tact_field_find_sphere(const struct field_sphere *sphere,
     out->sphere = *sphere;
     out->frame = pose;
     out->polygon = scratch->polygon;
-    tact_field_place_pair(&out->pair, ball, pose, rigid, rigid_pose);
+    tact_field_place_pair(&out->pair, ball, pose, rigid_field, rigid_pose);
     return tact_field_sphere(out, scratch->polygon_capacity);
 }
 
@@ -347,16 +349,16 @@ int tact_field_find_sphere(const struct field_sphere *sphere,
 static void finish_contact_sums(const struct field_surface *of, struct field_sums *sums,
                                 struct tact_field_contact *out)
 {
-    double turn[9], sign = of->swapped ? 1.0 : -1.0;
+    double rotation[9], sign = of->swapped ? 1.0 : -1.0;
     tact_field_shift_to_pressure_centre(sums);
-    tact_quat_to_m3(turn, of->frame->quat_wxyz);
+    tact_quat_to_m3(rotation, of->frame->quat_wxyz);
     tact_pose_point(out->centre, of->frame, sums->origin);
-    tact_m3_mul_v3(out->wrench, turn, sums->force);
-    tact_m3_mul_v3(out->wrench + 3, turn, sums->torque);
+    tact_m3_mul_v3(out->wrench, rotation, sums->force);
+    tact_m3_mul_v3(out->wrench + 3, rotation, sums->torque);
     for (int k = 0; k < 6; k++) {
         out->wrench[k] *= sign;
     }
-    tact_field_rotate_matrix(sums->stiffness, turn, out->stiffness);
+    tact_field_rotate_matrix(sums->stiffness, rotation, out->stiffness);
     out->alike += sums->alike;
     out->area = sums->area;
     out->load = sums->load;
@@ -380,7 +382,7 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
         const struct field_polygon *p = &of.polygon[i];
         tact_field_add_polygon(&sums, p);
         for (int k = 0; k < p->corners; k++) {
-            double level = p->base + tact_v3_dot(p->gradient_a, p->corner[k]);
+            double level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[k]);
             out->peak = tact_max(out->peak, tact_field_pressure_law(p->power, level));
         }
     }

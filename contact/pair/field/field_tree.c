@@ -152,7 +152,7 @@ int tact_field_build_tree(struct tact_pressure_field *field)
 int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,
                              const struct field_box *b, double margin)
 {
-    const double *r = pair->turn, *s = pair->size;
+    const double *r = pair->rotation, *s = pair->size;
     double size = a->radius + b->radius, slack = margin + 1e-12 * size; /* rounding */
     double gap[3], reach = size + slack;
     tact_m3_mul_v3(gap, r, b->middle);

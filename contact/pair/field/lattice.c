@@ -170,16 +170,17 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
     for (size_t i = 0; i < count; i++) {
         lines->first[i + 1] += lines->first[i];
     }
-    size_t total = lines->first[count];
-    lines->at = malloc((total + 1) * sizeof *lines->at);
-    lines->triangle = malloc((total + 1) * sizeof *lines->triangle);
+    size_t crossing_count = lines->first[count];
+    lines->at = malloc((crossing_count + 1) * sizeof *lines->at);
+    lines->triangle = malloc((crossing_count + 1) * sizeof *lines->triangle);
     if (!lines->at || !lines->triangle) {
         return -ENOMEM;
     }
-    /* fills each list from its end, whose index is then its beginning */
+    /* fills the list of each line from its end: first[i + 1] moves down to the beginning of list i
+     */
     add_all_triangle_crossings(l, axis, lines);
     memmove(lines->first, lines->first + 1, count * sizeof *lines->first);
-    lines->first[count] = (uint32_t)total;
+    lines->first[count] = (uint32_t)crossing_count;
     for (size_t i = 0; i < count; i++) {
         sort_line_crossings(lines, lines->first[i], lines->first[i + 1]);
     }
@@ -240,8 +241,9 @@ static void shorten_arms_at_surface(struct lattice *l, int axis)
     for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
         size_t start = first_node_of_line(l, axis, line);
         for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
-            double below = floor(lines->at[i]), part = lines->at[i] - below;
-            size_t node = start + (size_t)below * l->stride[axis], next = node + l->stride[axis];
+            double node_below = floor(lines->at[i]), part = lines->at[i] - node_below;
+            size_t node = start + (size_t)node_below * l->stride[axis],
+                   next = node + l->stride[axis];
             if (l->kind[node] == LATTICE_INSIDE) {
                 double *arm = &arms_of_node(l, node)->of[2 * axis + 1];
                 *arm = tact_min(*arm, tact_max(part, ON_SURFACE_DISTANCE_IN_STEPS));

@@ -47,10 +47,11 @@ static int is_extent_defined(const struct lattice *l, size_t node)
 static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
-    int below = is_extent_defined(l, node - s), above = is_extent_defined(l, node + s);
-    double low = below ? l->value[node - s] : l->value[node];
-    double high = above ? l->value[node + s] : l->value[node];
-    return below && above ? 0.5 * (high - low) : high - low;
+    int has_value_below = is_extent_defined(l, node - s),
+        has_value_above = is_extent_defined(l, node + s);
+    double low = has_value_below ? l->value[node - s] : l->value[node];
+    double high = has_value_above ? l->value[node + s] : l->value[node];
+    return has_value_below && has_value_above ? 0.5 * (high - low) : high - low;
 }
 
 /* Sets *out to the mean of the values that are extrapolated from the neighbours with a value.

@@ -72,10 +72,10 @@ static double mean_of_interpolation_error(const struct lattice *l, size_t node)
         second += second_difference(l, node, k, &slope[k]);
         square += slope[k] * slope[k];
     }
-    int known = has_cell_corners_inside(l, node);
+    int are_mixed_differences_known = has_cell_corners_inside(l, node);
     for (int k = 0; k < 3; k++) {
         int m = (k + 1) % 3;
-        if (known) {
+        if (are_mixed_differences_known) {
             mixed += mixed_difference(l, node, k, m);
         } else if (square > 0.0) {
             mixed += second * slope[k] * slope[m] / square;
@@ -93,7 +93,8 @@ int tact_lattice_correct_mean(struct lattice *l, double thickness)
     for (int k = 0; k < 3; k++) {
         longest = tact_max(longest, l->step[k]);
     }
-    double most = longest * longest / (6.0 * thickness); /* for a slope of the extent from 0 to 1 */
+    double most =
+        longest * longest / (6.0 * thickness); /* bound for an extent whose slope is from 0 to 1 */
     for (size_t i = 0; i < l->inside_count; i++) {
         double bound = tact_min(most, MAX_MEAN_CORRECTION_RATIO * l->value[l->inside[i]]);
         double mean = mean_of_interpolation_error(l, l->inside[i]);

@@ -159,7 +159,7 @@ static const struct point *find_nearest_last_corner(const struct point_list *las
     return best;
 }
 
-void tact_points_copy_last_impulses(struct point_store *store, int pair, int known,
+void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact,
                                     double impulse[6])
 {
     const struct point_list *last = &store->last;
@@ -167,7 +167,7 @@ void tact_points_copy_last_impulses(struct point_store *store, int pair, int kno
     const double *frame = store->now.frame + 12 * pair + 3;
     int next = 0;
     memset(impulse, 0, 6 * sizeof *impulse);
-    for (int i = 0; i < store->now.point_count_of_pair[pair] && known; i++) {
+    for (int i = 0; i < store->now.point_count_of_pair[pair] && had_contact; i++) {
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);

@@ -227,9 +227,9 @@ static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
     return crossings % 2;
 }
 
-/** Adds a vertex of `from`, once, where it is inside the other solid. known: 1 where that is
- * already known. */
-static void add_vertex(const struct mesh_transform *v, uint32_t index, int known)
+/** Adds a vertex of `from`, once, where it is inside the other solid. is_known_inside: 1 where that
+ * is already known. */
+static void add_vertex(const struct mesh_transform *v, uint32_t index, int is_known_inside)
 {
     double at[3];
     if (v->store->vertex_stamps[index] == v->store->current_stamp) {
@@ -237,7 +237,7 @@ static void add_vertex(const struct mesh_transform *v, uint32_t index, int known
     }
     v->store->vertex_stamps[index] = v->store->current_stamp;
     vertex_in_other_frame(v, index, at);
-    if (known || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
+    if (is_known_inside || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
         add_keyed_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
     }
 }

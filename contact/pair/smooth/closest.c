@@ -21,8 +21,8 @@ void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a
     out->shape[1] = b;
     out->charts[0] = a->charts;
     out->charts[1] = b->charts;
-    tact_quat_to_m3(out->turn[0], pose_a->quat_wxyz);
-    tact_quat_to_m3(out->turn[1], pose_b->quat_wxyz);
+    tact_quat_to_m3(out->rotation[0], pose_a->quat_wxyz);
+    tact_quat_to_m3(out->rotation[1], pose_b->quat_wxyz);
     tact_v3_sub(out->origin_offset, pose_a->position, pose_b->position);
 }
 
@@ -45,12 +45,12 @@ int tact_smooth_solve_2x2(const double m[4], const double y[2], double x[2])
 }
 
 /* Quadratic form t' L t of a curvature map L for two tangents given in the world. */
-static void evaluate_curvature_form(const double turn[9], const double bend[9], const double *t1,
-                                    const double *t2, double out[4])
+static void evaluate_curvature_form(const double rotation[9], const double bend[9],
+                                    const double *t1, const double *t2, double out[4])
 {
     double u1[3], u2[3], l1[3], l2[3];
-    tact_m3_tmul_v3(u1, turn, t1);
-    tact_m3_tmul_v3(u2, turn, t2);
+    tact_m3_tmul_v3(u1, rotation, t1);
+    tact_m3_tmul_v3(u2, rotation, t2);
     tact_m3_mul_v3(l1, bend, u1);
     tact_m3_mul_v3(l2, bend, u2);
     out[0] = tact_v3_dot(u1, l1);
@@ -74,8 +74,8 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
         if (!pair->charts[k]) {
             tact_v3_copy(c->place[k], point[k].at);
         }
-        tact_m3_mul_v3(c->arm[k], pair->turn[k], point[k].at);
-        tact_m3_mul_v3(normal[k], pair->turn[k], point[k].normal);
+        tact_m3_mul_v3(c->arm[k], pair->rotation[k], point[k].at);
+        tact_m3_mul_v3(normal[k], pair->rotation[k], point[k].normal);
     }
     tact_v3_sub(n, normal[1], normal[0]);
     if (!(tact_v3_normalize(n, n) > 1.0)) { /* the two normals are far from opposite */
@@ -87,7 +87,7 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
     tact_v3_add(d, d, pair->origin_offset);
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
-        evaluate_curvature_form(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
+        evaluate_curvature_form(pair->rotation[i], point[i].bend, n + 3, n + 6, c->bend[i]);
         normal_misalignment[i] = tact_v3_dot(sum, n + 3 + 3 * i);
         tangential_offset[i] = tact_v3_dot(d, n + 3 + 3 * i);
     }
@@ -157,7 +157,7 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
         double tangential_step[3], local[3];
         tact_v3_scale(tangential_step, c->frame + 3, step_fraction * step[k][0]);
         tact_v3_axpy(tangential_step, step_fraction * step[k][1], c->frame + 6);
-        tact_m3_tmul_v3(local, pair->turn[k], tangential_step);
+        tact_m3_tmul_v3(local, pair->rotation[k], tangential_step);
         if (pair->charts[k]) {
             tact_charts_move(pair->charts[k], c->place[k], local);
         } else {
@@ -254,12 +254,12 @@ static double support_distance(const struct smooth_pair *pair, const double *n,
 {
     double inward_normal[3], local[3];
     tact_v3_scale(inward_normal, n, -1.0);
-    tact_m3_tmul_v3(local, pair->turn[0], inward_normal);
+    tact_m3_tmul_v3(local, pair->rotation[0], inward_normal);
     tact_shape_support(pair->shape[0], local, c->place[0]);
-    tact_m3_tmul_v3(local, pair->turn[1], n);
+    tact_m3_tmul_v3(local, pair->rotation[1], n);
     tact_shape_support(pair->shape[1], local, c->place[1]);
-    tact_m3_mul_v3(c->arm[0], pair->turn[0], c->place[0]);
-    tact_m3_mul_v3(c->arm[1], pair->turn[1], c->place[1]);
+    tact_m3_mul_v3(c->arm[0], pair->rotation[0], c->place[0]);
+    tact_m3_mul_v3(c->arm[1], pair->rotation[1], c->place[1]);
     tact_v3_sub(d, c->arm[0], c->arm[1]);
     tact_v3_add(d, d, pair->origin_offset);
     return tact_v3_dot(n, d);
@@ -276,7 +276,7 @@ static double choose_first_direction(const struct smooth_pair *pair, double n[3]
     for (int i = 0; i < 13; i++) {
         double at[3];
         for (int k = 0; k < 3; k++) {
-            double axis = i ? pair->turn[(i - 1) / 6][3 * k + (i - 1) / 2 % 3] : centers[k];
+            double axis = i ? pair->rotation[(i - 1) / 6][3 * k + (i - 1) / 2 % 3] : centers[k];
             at[k] = i > 0 && i % 2 ? -axis : axis;
         }
         double distance = tact_v3_dot(at, at) > 0.0 ? support_distance(pair, at, &c, d) : -INFINITY;
@@ -305,34 +305,35 @@ static void sum_of_curvature_radii(const struct smooth_contact *c, double distan
  * its Hessian, -(R_A + R_B + d); where that is not negative, that of the bound without a negative
  * d. Returns the slope along it. */
 static double ascent_direction(const struct smooth_contact *c, const double tangential_offset[2],
-                               double turn[2])
+                               double rotation[2])
 {
     double m[4];
-    turn[0] = turn[1] = 0.0;
+    rotation[0] = rotation[1] = 0.0;
     sum_of_curvature_radii(c, c->gap, m);
     if (!is_positive_definite_2x2(m)) {
         sum_of_curvature_radii(c, 0.0, m);
     }
-    if (!tact_smooth_solve_2x2(m, tangential_offset, turn)) {
+    if (!tact_smooth_solve_2x2(m, tangential_offset, rotation)) {
         return 0.0;
     }
-    double size = tact_hypot(turn[0], turn[1]), share = size > 1.0 ? 1.0 / size : 1.0;
-    turn[0] *= share;
-    turn[1] *= share;
-    return turn[0] * tangential_offset[0] + turn[1] * tangential_offset[1];
+    double size = tact_hypot(rotation[0], rotation[1]), share = size > 1.0 ? 1.0 / size : 1.0;
+    rotation[0] *= share;
+    rotation[1] *= share;
+    return rotation[0] * tangential_offset[0] + rotation[1] * tangential_offset[1];
 }
 
 /* Rotates n along t1, t2 until the distance has increased sufficiently. Returns the new distance,
  * or the old one where it does not increase. */
 static double search_along_ascent(const struct smooth_pair *pair, const struct smooth_contact *c,
-                                  double distance, const double turn[2], double slope, double n[3])
+                                  double distance, const double rotation[2], double slope,
+                                  double n[3])
 {
     struct smooth_contact next;
     double step_fraction = 1.0, d[3], to[3];
     for (int i = 0; i < MAX_STEP_HALVINGS; i++, step_fraction *= 0.5) {
         tact_v3_copy(to, n);
-        tact_v3_axpy(to, step_fraction * turn[0], c->frame + 3);
-        tact_v3_axpy(to, step_fraction * turn[1], c->frame + 6);
+        tact_v3_axpy(to, step_fraction * rotation[0], c->frame + 3);
+        tact_v3_axpy(to, step_fraction * rotation[1], c->frame + 6);
         tact_v3_normalize(to, to);
         double increased_distance = support_distance(pair, to, &next, d);
         if (increased_distance >= distance + ARMIJO_INCREASE_RATIO * step_fraction * slope) {
@@ -349,15 +350,15 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
  * Newton's method converges. */
 static int search_direction(const struct smooth_pair *pair, struct smooth_contact *c)
 {
-    double n[3], normal_misalignment[2], tangential_offset[2], turn[2], d[3];
+    double n[3], normal_misalignment[2], tangential_offset[2], rotation[2], d[3];
     double distance = choose_first_direction(pair, n);
     for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
         support_distance(pair, n, c, d);
         if (evaluate_closest_points(pair, c, normal_misalignment, tangential_offset)) {
             return -EDOM;
         }
-        double slope = ascent_direction(c, tangential_offset, turn),
-               size = tact_hypot(turn[0], turn[1]);
+        double slope = ascent_direction(c, tangential_offset, rotation),
+               size = tact_hypot(rotation[0], rotation[1]);
         if (size < MAX_ROTATION_LEFT_FOR_NEWTON) {
             struct smooth_contact converged_contact = *c;
             if (!tact_smooth_follow_closest(pair, &converged_contact) &&
@@ -366,7 +367,7 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
                 return 0;
             }
         }
-        double increased_distance = search_along_ascent(pair, c, distance, turn, slope, n);
+        double increased_distance = search_along_ascent(pair, c, distance, rotation, slope, n);
         if (!(increased_distance > distance)) {
             return tact_smooth_follow_closest(pair, c);
         }
@@ -379,14 +380,15 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
 static int find_closest_to_plane(const struct smooth_pair *pair, int plane,
                                  struct smooth_contact *c)
 {
-    const double *turn = pair->turn[plane], inward_normal[3] = {-turn[2], -turn[5], -turn[8]};
+    const double *rotation = pair->rotation[plane],
+                 inward_normal[3] = {-rotation[2], -rotation[5], -rotation[8]};
     double local[3], at[3];
-    int other = 1 - plane;
-    tact_m3_tmul_v3(local, pair->turn[other], inward_normal);
-    tact_shape_support(pair->shape[other], local, c->place[other]);
-    tact_m3_mul_v3(at, pair->turn[other], c->place[other]);
+    int other_index = 1 - plane;
+    tact_m3_tmul_v3(local, pair->rotation[other_index], inward_normal);
+    tact_shape_support(pair->shape[other_index], local, c->place[other_index]);
+    tact_m3_mul_v3(at, pair->rotation[other_index], c->place[other_index]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
-    tact_m3_tmul_v3(c->place[plane], turn, at);
+    tact_m3_tmul_v3(c->place[plane], rotation, at);
     return tact_smooth_follow_closest(pair, c);
 }
 

@@ -9,7 +9,7 @@ struct smooth_pair {
     const struct tact_shape *shape[2]; /* A, B */
     /* parametric surfaces of the two shapes; NULL: the surface has a closed form */
     const struct tact_charts *charts[2];
-    double turn[2][9];       /* rotation matrices from the shape frames to the world */
+    double rotation[2][9];   /* rotation matrices from the shape frames to the world */
     double origin_offset[3]; /* from B's origin to A's [m] */
 };
 

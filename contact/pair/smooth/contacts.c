@@ -48,8 +48,8 @@ static int torus_axis_and_plane_normal(const struct smooth_pair *pair, double ax
 {
     int plane = is_halfspace(pair->shape[0]) ? 0 : 1;
     for (int i = 0; i < 3; i++) {
-        axis[i] = pair->turn[1 - plane][3 * i + 2];
-        up[i] = pair->turn[plane][3 * i + 2];
+        axis[i] = pair->rotation[1 - plane][3 * i + 2];
+        up[i] = pair->rotation[plane][3 * i + 2];
     }
     return plane;
 }
@@ -74,7 +74,7 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
     int plane = torus_axis_and_plane_normal(pair, axis, up), torus_index = 1 - plane;
     const double *size = pair->shape[torus_index]->size;
     tact_v3_scale(up, up, -1.0);
-    tact_m3_tmul_v3(down, pair->turn[torus_index], up);
+    tact_m3_tmul_v3(down, pair->rotation[torus_index], up);
     double across = tact_hypot(down[0], down[1]);
     if (!(across > 0.0)) {
         return -EDOM;
@@ -82,27 +82,27 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
     tact_v3_scale(c->place[torus_index], down, size[1]);
     c->place[torus_index][0] += size[0] * down[0] / across;
     c->place[torus_index][1] += size[0] * down[1] / across;
-    tact_m3_mul_v3(at, pair->turn[torus_index], c->place[torus_index]);
+    tact_m3_mul_v3(at, pair->rotation[torus_index], c->place[torus_index]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
-    tact_m3_tmul_v3(c->place[plane], pair->turn[plane], at);
+    tact_m3_tmul_v3(c->place[plane], pair->rotation[plane], at);
     return tact_smooth_follow_closest(pair, c);
 }
 
 /* A torus with its pose relative to the other shape of the pair. */
 struct torus_ring {
     const struct smooth_pair *pair;
-    int torus_index;    /* index of the torus in the pair, 0 or 1 */
-    double center[3];   /* center of the torus' ring, in the other shape's frame [m] */
-    double along[2][3]; /* radius vectors of the ring along the torus' x and y axes, in the other
-                           shape's frame [m] */
-    double back[9];     /* rotation from the other shape's frame to that of the torus */
+    int torus_index;        /* index of the torus in the pair, 0 or 1 */
+    double center[3];       /* center of the torus' ring, in the other shape's frame [m] */
+    double ring_axes[2][3]; /* radius vectors of the ring along the torus' x and y axes, in the
+                           other shape's frame [m] */
+    double back[9];         /* rotation from the other shape's frame to that of the torus */
     double value[TORUS_RING_SAMPLES]; /* around it [m] */
 };
 
 static void init_torus_ring(const struct smooth_pair *pair, int torus_index,
                             struct torus_ring *ring)
 {
-    const double *to = pair->turn[torus_index], *other = pair->turn[1 - torus_index];
+    const double *to = pair->rotation[torus_index], *other = pair->rotation[1 - torus_index];
     double origin_offset[3], x[3], y[3];
     ring->pair = pair;
     ring->torus_index = torus_index;
@@ -112,8 +112,8 @@ static void init_torus_ring(const struct smooth_pair *pair, int torus_index,
     tact_v3_set(y, to[1], to[4], to[7]);
     tact_v3_scale(x, x, pair->shape[torus_index]->size[0]);
     tact_v3_scale(y, y, pair->shape[torus_index]->size[0]);
-    tact_m3_tmul_v3(ring->along[0], other, x);
-    tact_m3_tmul_v3(ring->along[1], other, y);
+    tact_m3_tmul_v3(ring->ring_axes[0], other, x);
+    tact_m3_tmul_v3(ring->ring_axes[1], other, y);
     for (int i = 0; i < 9; i++) { /* to' other */
         ring->back[i] = 0.0;
         for (int k = 0; k < 3; k++) {
@@ -130,8 +130,8 @@ static double tube_distance_at_angle(const struct torus_ring *ring, double c, do
 {
     double at[3], d[3];
     tact_v3_copy(at, ring->center);
-    tact_v3_axpy(at, c, ring->along[0]);
-    tact_v3_axpy(at, s, ring->along[1]);
+    tact_v3_axpy(at, c, ring->ring_axes[0]);
+    tact_v3_axpy(at, s, ring->ring_axes[1]);
     if (tact_shape_surface(ring->pair->shape[1 - ring->torus_index], at, p)) {
         return INFINITY;
     }

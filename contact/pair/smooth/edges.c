@@ -16,10 +16,10 @@
 /* Width of a line patch that resists no rolling, relative to its length. */
 #define MIN_LINE_CONTACT_WIDTH_RATIO 1e-7
 
-enum { SCRATCH_PAIRS = 65536 }; /* capacity for triangles near an overlap */
+enum { SCRATCH_PAIRS = 65536 }; /* capacity for pairs of triangles near an overlap */
 
-/* Fills in the charts of a shape and what measures its edges. A closed form needs both against
- * charts. */
+/* Fills in the charts of a shape, and the core and memory by which the models features and volume
+ * measure its edges; also of a shape in closed form, which may meet charts with edges. */
 static int fill_edge_data(const struct tact_shape *shape, struct smooth_shape_data *data)
 {
     const struct tact_shape_type *type = tact_shape_type(shape->kind);
@@ -100,12 +100,12 @@ static double curvature_across_line(const struct tact_pair_query *q, int k,
 {
     const struct tact_shape *shape = k ? q->b : q->a;
     const struct tact_pose *pose = k ? q->pose_b : q->pose_a;
-    double turn[9];
+    double rotation[9];
     if (shape->kind != TACT_SHAPE_CYLINDER) {
         return shape->kind == TACT_SHAPE_HALFSPACE ? 0.0 : NAN;
     }
-    tact_quat_to_m3(turn, pose->quat_wxyz);
-    const double axis[3] = {turn[2], turn[5], turn[8]};
+    tact_quat_to_m3(rotation, pose->quat_wxyz);
+    const double axis[3] = {rotation[2], rotation[5], rotation[8]};
     double axis_normal_cosine = fabs(tact_v3_dot(axis, patch->frame)),
            axis_tangent_cosine = fabs(tact_v3_dot(axis, patch->frame + 6));
     if (1.0 - axis_normal_cosine <= MAX_LINE_CONTACT_AXIS_TILT) {

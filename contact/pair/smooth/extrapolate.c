@@ -15,13 +15,13 @@
 /* Rotates both halves of a twist's rate from the world to the shape's axes, or back. */
 static void rotate_twist_rate(const struct tact_pose *pose, int back, const double *in, double *out)
 {
-    double turn[9];
-    tact_quat_to_m3(turn, pose->quat_wxyz);
+    double rotation[9];
+    tact_quat_to_m3(rotation, pose->quat_wxyz);
     for (int i = 0; i < 6; i += 3) {
         if (back) {
-            tact_m3_mul_v3(out + i, turn, in + i);
+            tact_m3_mul_v3(out + i, rotation, in + i);
         } else {
-            tact_m3_tmul_v3(out + i, turn, in + i);
+            tact_m3_tmul_v3(out + i, rotation, in + i);
         }
     }
 }

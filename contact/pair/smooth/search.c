@@ -79,7 +79,7 @@ static int is_near_known_contact(const struct chart_search *s, int k, const stru
     int stored_contact_count = s->found < TACT_PIECES ? s->found : TACT_PIECES;
     for (int i = 0; i < stored_contact_count; i++) {
         double at[3];
-        tact_m3_tmul_v3(at, s->pair->turn[k], s->contact[i].arm[k]);
+        tact_m3_tmul_v3(at, s->pair->rotation[k], s->contact[i].arm[k]);
         tact_v3_sub(at, at, cell->center);
         if (tact_v3_dot(at, at) <= KNOWN_CONTACT_DISTANCE_RATIO * KNOWN_CONTACT_DISTANCE_RATIO *
                                        cell->radius * cell->radius) {
@@ -120,9 +120,9 @@ static struct surface_part surface_part_of_closed_form(const struct tact_shape *
                                                        double radius)
 {
     const double curvature_norm = frobenius_norm(point->bend),
-                 turn = MAX_CURVATURE_GROWTH * radius * curvature_norm;
+                 rotation = MAX_CURVATURE_GROWTH * radius * curvature_norm;
     double off =
-        turn > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * curvature_norm;
+        rotation > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * curvature_norm;
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE) {
         off = 0.0;
     }
@@ -140,9 +140,9 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
                                  double sum[3])
 {
     double d[3], normal[3], t[2][3], bent[2][3], along[3], closest_point_residual[2];
-    tact_m3_tmul_v3(d, pair->turn[k], c->arm[k]);
+    tact_m3_tmul_v3(d, pair->rotation[k], c->arm[k]);
     tact_v3_sub(d, part->center, d);
-    tact_m3_tmul_v3(normal, pair->turn[k], c->frame);
+    tact_m3_tmul_v3(normal, pair->rotation[k], c->frame);
     tact_v3_scale(normal, normal, k ? 1.0 : -1.0);
     if (tact_v3_dot(normal, part->normal) < ROTATED_NORMAL_COSINE) {
         return INFINITY;
@@ -150,7 +150,7 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
     tact_v3_sub(normal, part->normal, normal);
     tact_m3_mul_v3(along, part->bend, d);
     for (int m = 0; m < 2; m++) {
-        tact_m3_tmul_v3(t[m], pair->turn[k], c->frame + 3 + 3 * m);
+        tact_m3_tmul_v3(t[m], pair->rotation[k], c->frame + 3 + 3 * m);
         tact_m3_mul_v3(bent[m], part->bend, t[m]);
         closest_point_residual[m] = tact_v3_dot(t[m], normal) - tact_v3_dot(t[m], along);
     }
@@ -216,7 +216,7 @@ int tact_smooth_is_overlap_local(const struct smooth_pair *pair, double near,
     double at[3], local[3], d[3];
     tact_v3_copy(at, c->arm[k]);
     tact_v3_axpy(at, k ? -1.0 : 1.0, pair->origin_offset);
-    tact_m3_tmul_v3(local, pair->turn[1 - k], at);
+    tact_m3_tmul_v3(local, pair->rotation[1 - k], at);
     if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
         return 1;
     }
@@ -253,13 +253,13 @@ static int approach_by_support_points(const struct smooth_pair *pair, int k, dou
         if (tact_charts_point(pair->charts[k], place[k], &p)) {
             return -EDOM;
         }
-        tact_m3_mul_v3(n, pair->turn[k], p.normal);
+        tact_m3_mul_v3(n, pair->rotation[k], p.normal);
         tact_v3_scale(n, n, -1.0);
-        tact_m3_tmul_v3(opposite, pair->turn[1 - k], n);
+        tact_m3_tmul_v3(opposite, pair->rotation[1 - k], n);
         tact_shape_support(closed_form_shape, opposite, place[1 - k]);
-        tact_m3_mul_v3(n, pair->turn[1 - k], place[1 - k]);
+        tact_m3_mul_v3(n, pair->rotation[1 - k], place[1 - k]);
         tact_v3_axpy(n, k ? 1.0 : -1.0, pair->origin_offset);
-        tact_m3_tmul_v3(d, pair->turn[k], n);
+        tact_m3_tmul_v3(d, pair->rotation[k], n);
         tact_v3_sub(d, d, p.at);
         tact_v3_axpy(d, -tact_v3_dot(d, p.normal), p.normal);
         tact_charts_move(pair->charts[k], place[k], d);
@@ -267,7 +267,8 @@ static int approach_by_support_points(const struct smooth_pair *pair, int k, dou
     return 0;
 }
 
-/* Finds the contact of a start point. 0; -EDOM where there is none, or none of an overlap. */
+/* Finds the contact of the surfaces about a start point by Newton's method. 0, or -EDOM where there
+ * is none, or only one of other parts of the surfaces. */
 static int find_contact_from_start(const struct chart_search *s, const struct newton_start *start,
                                    struct smooth_contact *c)
 {
@@ -318,11 +319,12 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
     const struct smooth_pair *pair = s->pair;
     struct tact_surface_point p;
     double at[3], local[3], d[3], n[3], turned[3];
-    tact_m3_mul_v3(at, pair->turn[k], node->center);
+    tact_m3_mul_v3(at, pair->rotation[k], node->center);
     tact_v3_axpy(at, k ? -1.0 : 1.0, pair->origin_offset);
-    tact_m3_tmul_v3(local, pair->turn[1 - k], at);
+    tact_m3_tmul_v3(local, pair->rotation[1 - k], at);
     if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
-        /* the part of the closed form is the node's ball about its centre; a smaller ball decides
+        /* no closest point for the centre of this node: its children, which have smaller balls,
+         * decide
          */
         return node->first >= 0;
     }
@@ -330,8 +332,8 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
     tact_v3_copy(start->place[1 - k], p.at);
     start->cell[k] = node;
     start->cell[1 - k] = NULL;
-    tact_m3_mul_v3(n, pair->turn[1 - k], p.normal);
-    tact_m3_tmul_v3(turned, pair->turn[k], n);
+    tact_m3_mul_v3(n, pair->rotation[1 - k], p.normal);
+    tact_m3_tmul_v3(turned, pair->rotation[k], n);
     tact_v3_add(n, turned, node->axis);
     start->closest_point_residual = tact_v3_norm(n);
     tact_v3_sub(d, local, p.at);
@@ -345,15 +347,16 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
     if (contains_only_known_contact(s, part)) {
         return 0;
     }
-    double turn = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
-    if (turn > WIDE_NORMAL_ROTATION || node->normal_cone_cosine < 0.0) {
+    double rotation = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
+    if (rotation > WIDE_NORMAL_ROTATION || node->normal_cone_cosine < 0.0) {
         return 1;
     }
-    if (gap > s->near + tact_chart_node_extent_along(node, turned) + 0.5 * turn * node->radius) {
+    if (gap >
+        s->near + tact_chart_node_extent_along(node, turned) + 0.5 * rotation * node->radius) {
         return 0;
     }
-    double most =
-        cosine_of_sum(node->normal_cone_cosine, node->sine, 1.0 - 0.5 * turn * turn, turn);
+    double most = cosine_of_sum(node->normal_cone_cosine, node->sine,
+                                1.0 - 0.5 * rotation * rotation, rotation);
     return -tact_v3_dot(turned, node->axis) >= most;
 }
 
@@ -441,32 +444,34 @@ static void search_charts(struct chart_search *s)
     }
 }
 
-int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int known,
-                                struct smooth_contact contact[TACT_PIECES], int *search_failed)
+int tact_smooth_search_contacts(const struct smooth_pair *pair, double near,
+                                int known_contact_count, struct smooth_contact contact[TACT_PIECES],
+                                int *search_failed)
 {
     double size = INFINITY;
     struct chart_search s;
     *search_failed = 0;
     if (!pair->charts[0] && !pair->charts[1]) {
-        return known;
+        return known_contact_count;
     }
     s.pair = pair;
     s.contact = contact;
     s.near = near;
-    s.found = known;
+    s.found = known_contact_count;
     s.newton_start_count = s.failed = 0;
     for (int k = 0; k < 2; k++) {
         size = pair->charts[k] ? tact_min(size, pair->charts[k]->radius) : size;
     }
     s.same_distance = SAME_CONTACT_RATIO * size;
     if (pair->charts[0] && pair->charts[1]) {
-        for (int i = 0; i < 9; i++) { /* turn[0]' turn[1] */
+        for (int i = 0; i < 9; i++) { /* rotation[0]' rotation[1] */
             s.rotation_b_to_a[i] = 0.0;
             for (int k = 0; k < 3; k++) {
-                s.rotation_b_to_a[i] += pair->turn[0][3 * k + i / 3] * pair->turn[1][3 * k + i % 3];
+                s.rotation_b_to_a[i] +=
+                    pair->rotation[0][3 * k + i / 3] * pair->rotation[1][3 * k + i % 3];
             }
         }
-        tact_m3_tmul_v3(s.origin_b, pair->turn[0], pair->origin_offset);
+        tact_m3_tmul_v3(s.origin_b, pair->rotation[0], pair->origin_offset);
         tact_v3_scale(s.origin_b, s.origin_b, -1.0);
         search_charts(&s);
     } else {

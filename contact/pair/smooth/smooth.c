@@ -156,12 +156,12 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
 }
 
 /* Cosine between the normals of A (k = 0) or B (k = 1) at two positions of its surface. */
-static double normal_cosine(const struct smooth_pair *pair, int k, const double *one,
-                            const double *other)
+static double normal_cosine(const struct smooth_pair *pair, int k, const double *first_place,
+                            const double *other_place)
 {
     struct tact_surface_point p, q;
-    return tact_smooth_surface_point(pair, k, one, &p) ||
-                   tact_smooth_surface_point(pair, k, other, &q)
+    return tact_smooth_surface_point(pair, k, first_place, &p) ||
+                   tact_smooth_surface_point(pair, k, other_place, &q)
                ? -1.0
                : tact_v3_dot(p.normal, q.normal);
 }
@@ -201,8 +201,8 @@ static int is_motion_too_large(const struct smooth_contact *c,
         const double *l = c->bend[k];
         double x = tact_v3_dot(motion->velocity_over_surface[k], c->frame + 3);
         double y = tact_v3_dot(motion->velocity_over_surface[k], c->frame + 6);
-        double turn[2] = {h * (l[0] * x + l[1] * y), h * (l[2] * x + l[3] * y)};
-        if (!(turn[0] * turn[0] + turn[1] * turn[1] <=
+        double rotation[2] = {h * (l[0] * x + l[1] * y), h * (l[2] * x + l[3] * y)};
+        if (!(rotation[0] * rotation[0] + rotation[1] * rotation[1] <=
               MAX_NORMAL_TURN_PER_TICK * MAX_NORMAL_TURN_PER_TICK)) {
             return 1;
         }
@@ -435,8 +435,8 @@ static void set_torus_ring_patch(const struct tact_pair_query *q, const struct s
     double *n = patch->frame, up[3], axis[3];
     memset(patch, 0, sizeof *patch);
     for (int i = 0; i < 3; i++) {
-        up[i] = pair->turn[plane][3 * i + 2];
-        axis[i] = pair->turn[1 - plane][3 * i + 2];
+        up[i] = pair->rotation[plane][3 * i + 2];
+        axis[i] = pair->rotation[1 - plane][3 * i + 2];
     }
     tact_v3_scale(n, up, plane ? 1.0 : -1.0);
     tact_v3_tangents(n, n + 3, n + 6);
@@ -568,7 +568,8 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         int is_conforming_and_fast = (f.has_charts || q->most == 1) &&
                                      is_conforming_contact_too_fast(q, &f, touching_contact_count);
         q->counts[TACT_COUNT_CONFORMING] += is_conforming_and_fast;
-        /* of a torus whose middle line is inside the other shape the only contact may be missed */
+        /* the only contact of a torus may be missed where the torus's ring is inside the other
+         * shape */
         f.has_edges = is_conforming_and_fast || (f.was_contact_missed && !touching_contact_count);
     }
     if (f.has_edges) {

@@ -106,8 +106,8 @@ static void plane_of_equal_depths(const struct group *i, const struct group *j,
     tact_v3_normalize(nj, j->area);
     double sign_of_first_group =
         tact_v3_dot(ni, offset) - tact_v3_dot(nj, offset) > 0.0 ? 1.0 : -1.0;
-    /* depths below the planes: ni (pi - x) and nj (pj - x); inside: sign_of_first_group (depth_j -
-     * depth_i) <= 0
+    /* depths below the planes: ni (pi - x) and nj (pj - x); inside piece i: sign_of_first_group
+     * (depth_j - depth_i) <= 0
      */
     tact_v3_sub(n, ni, nj);
     tact_v3_scale(n, n, sign_of_first_group);
@@ -122,7 +122,7 @@ int tact_overlap_pieces_group_faces(const struct tact_pair_query *q,
                                     struct tact_overlap_pieces *out)
 {
     int is_a_convex =
-        q->a->mesh->facets != NULL; /* the first solid is the one that is not convex */
+        q->a->mesh->facets != NULL; /* 1: A is the convex solid that cuts, B the other */
     const struct tact_mesh *nonconvex_mesh = is_a_convex ? q->b->mesh : q->a->mesh;
     const struct tact_mesh *convex_mesh = is_a_convex ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = is_a_convex ? q->pose_b : q->pose_a;

@@ -121,17 +121,18 @@ static int is_thin_patch(const struct tact_patch *patch)
 static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
 {
     struct tact_overlap_pieces pieces;
-    int made = 0, count = tact_overlap_pieces_group_faces(q, &pieces);
+    int piece_count = 0, count = tact_overlap_pieces_group_faces(q, &pieces);
     for (int i = 0; i < count; i++) {
-        if (make_patch_of_piece(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
+        if (make_patch_of_piece(q, (const double(*)[4])pieces.plane[i], count - 1,
+                                &piece[piece_count])) {
             continue;
         }
-        if (!is_thin_patch(&piece[made].patch)) {
+        if (!is_thin_patch(&piece[piece_count].patch)) {
             return 0;
         }
-        made++;
+        piece_count++;
     }
-    return made;
+    return piece_count;
 }
 
 static int may_split_overlap(const struct tact_shape *a, const struct tact_shape *b,
