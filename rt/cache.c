@@ -40,7 +40,7 @@ static int choose_cache_folder_in_home(char *path, size_t size)
            create_private_folder(cache_folder_path, "tact", path, size);
 }
 
-/* The first folder of systemd's list. */
+/* The first folder of $CACHE_DIRECTORY, a list that systemd sets. */
 static int choose_systemd_cache_folder(char *path, size_t size)
 {
     const char *list = secure_getenv("CACHE_DIRECTORY");
@@ -121,7 +121,7 @@ int tact_cache_write(const char *name, const void *data, uint64_t size)
     return rc;
 }
 
-/* A file that may be removed. */
+/* A file of the cache folder that may be removed to free space. */
 struct entry {
     char *name;
     struct timespec time;

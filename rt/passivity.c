@@ -68,7 +68,7 @@ double tact_passivity_max_damping(double mass, double delay, double alpha, doubl
     double low = 0.0, high = right_angle / ticks, filter_real_part = 1.0,
            filter_imaginary_part = 0.0;
     for (int i = 0; i < 60;
-         i++) { /* halves the interval of the angle until it is a double's step */
+         i++) { /* bisection of the angle, until its interval is one rounding step */
         const double angle = 0.5 * (low + high);
         filter_real_part = 1.0 - (1.0 - alpha) * tact_cos(angle);
         filter_imaginary_part = (1.0 - alpha) * tact_sin(angle);

@@ -7,13 +7,13 @@
 enum { AXES = 6, MODES = 4, JOINTS = 8, AXIS_VALUES = 1 + MODES * JOINTS };
 
 static const uint64_t impedance_hash_place_value =
-    UINT64_C(1291467969);                             /* AXIS_VALUES to the power of AXES */
+    UINT64_C(1291467969); /* values of all axes together: AXIS_VALUES to the power of AXES */
 static const uint32_t impedance_hash_mask = 0x3fffff; /* 22 bits */
 
 static const char *const mode_names[MODES] = {"waves", "position_force", "position_position",
                                               "model"};
-/* Those of a base are not those of hinges and slides: three of them are one vector, along the axes
- * of the world, and an attitude is no sum of three angles. */
+/* Kinds of tied joints. The coordinates of a base are no hinges or slides: three of them are one
+ * vector along the axes of the world, and an attitude is no sum of three angles. */
 static const char *const joint_names[JOINTS] = {"slide",  "hinge",   "base_x",  "base_y",
                                                 "base_z", "base_rx", "base_ry", "base_rz"};
 

@@ -15,7 +15,7 @@ static int set_thread_policy(pthread_attr_t *attributes, int priority)
     }
     int rc = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
     rc = rc ? rc : pthread_attr_setschedpolicy(attributes, priority ? SCHED_FIFO : SCHED_OTHER);
-    /* otherwise the creator's priority, which is invalid for SCHED_OTHER */
+    /* without this call the priority would be the creator's, which is invalid for SCHED_OTHER */
     return rc ? rc : pthread_attr_setschedparam(attributes, &param);
 }
 

@@ -46,8 +46,9 @@ static void begin_wall_contact(struct tact_wall_estimate *e, double q, double fo
     e->position = e->last_position = q;
     e->force = e->last_force = force;
     if (e->wall.stiffness * e->touching <= 0.0) {
-        e->square = initial_prior_weight_motion * initial_prior_weight_motion;
-        e->product = assumed_wall_stiffness_ratio * tie_stiffness * e->square;
+        e->squared_motion_sum = initial_prior_weight_motion * initial_prior_weight_motion;
+        e->motion_force_product_sum =
+            assumed_wall_stiffness_ratio * tie_stiffness * e->squared_motion_sum;
     }
 }
 
@@ -62,15 +63,18 @@ static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double
                  min_square = final_prior_weight_motion * final_prior_weight_motion;
     if (fabs(force_change) > min_contact_stretch * tie_stiffness ||
         fabs(joint_motion) > min_sample_motion) {
-        e->square = sample_forgetting_factor * e->square + joint_motion * joint_motion;
-        e->product = sample_forgetting_factor * e->product + joint_motion * force_change;
+        e->squared_motion_sum =
+            sample_forgetting_factor * e->squared_motion_sum + joint_motion * joint_motion;
+        e->motion_force_product_sum =
+            sample_forgetting_factor * e->motion_force_product_sum + joint_motion * force_change;
         e->last_position = q;
         e->last_force = force;
     }
     e->position += low_pass_weight * (q - e->position);
     e->force += low_pass_weight * (force - e->force);
-    const double square = e->square + min_square,
-                 product = e->product + assumed_wall_stiffness_ratio * tie_stiffness * min_square;
+    const double square = e->squared_motion_sum + min_square,
+                 product = e->motion_force_product_sum +
+                           assumed_wall_stiffness_ratio * tie_stiffness * min_square;
     const double max_compliance = max_wall_compliance_ratio / tie_stiffness;
     const double compliance = square < max_compliance * product ? square / product : max_compliance;
     e->wall.stiffness = e->touching / (compliance + 1.0 / tie_stiffness);

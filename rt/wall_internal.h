@@ -23,8 +23,9 @@ struct tact_wall_estimate {
     struct tact_wall wall;            /* the wall in series with the compliance of the tie */
     double position, force;           /* q and F, low-passed */
     double last_position, last_force; /* position q and force F of the last sample */
-    double square, product; /* sums of dq^2 and dq dF over the samples, old ones forgotten */
-    double touching;        /* sign of the contact force, 1 or -1; 0: no contact */
+    double squared_motion_sum,
+        motion_force_product_sum; /* sums of dq^2 and dq dF over the samples, old ones forgotten */
+    double touching;              /* sign of the contact force, 1 or -1; 0: no contact */
 };
 
 /* One tick: q [m, rad]; force: F, by the contacts [N, N m]; tie: K of the tie; period [s]. A force

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stddef.h>
 
-static const double max_correction_rate = 0.05;      /* [m/s, rad/s] */
-static const double max_correction_gain = 2.0;       /* gain, at most [1/s], */
-static const double max_gain_times_round_trip = 0.5; /* and times the round trip [1] */
+static const double max_correction_rate = 0.05; /* [m/s, rad/s] */
+static const double max_correction_gain = 2.0;  /* correction rate by position error [1/s] */
+static const double max_gain_times_round_trip =
+    0.5; /* largest product of that gain and the round trip [1] */
 /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
 static const double min_hand_stiffness_to_impedance = 8.0;
 /* largest gain that the stretch of the line adds to the correction [1] */
@@ -15,9 +16,9 @@ static const double max_stretch_gain = 2.0;
 static const double low_energy_tank_fraction = 0.02;
 /* largest fraction that is taken off an incoming wave to end reflections [1] */
 static const double max_wave_attenuation = 0.5;
-/* one-way delay of the line from which reflections are attenuated [s], */
+/* one-way delay of the line above which reflections are attenuated [s] */
 static const double min_reflection_delay = 0.08;
-/* and delay over which this attenuation rises to its full value [s] */
+/* further delay over which the attenuation of reflections rises to its full value [s] */
 static const double reflection_delay_ramp = 0.03;
 /* lead over the other site, divided by the delay, at which the whole wave would be taken off, but
  * for max_wave_attenuation [m/s, rad/s] */

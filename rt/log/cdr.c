@@ -8,10 +8,11 @@ static const uint8_t cdr_encapsulation_header[4] = {0, 1, 0, 0};
 
 static void pad_cdr_to_alignment(struct tact_cdr *cdr, size_t size)
 {
-    static const uint8_t zeros[8];
+    static const uint8_t padding_zeros[8];
 
     if (!cdr->out->failed) {
-        tact_put_bytes(cdr->out, zeros, (size - (cdr->out->size - cdr->origin) % size) % size);
+        tact_put_bytes(cdr->out, padding_zeros,
+                       (size - (cdr->out->size - cdr->origin) % size) % size);
     }
 }
 

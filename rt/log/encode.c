@@ -339,7 +339,7 @@ static void encode_contact_of_list(struct tact_cdr *cdr, const struct tact_encod
     if (number_of_same_name > 1) {
         snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, number_of_same_name);
     }
-    tact_utf8_repair(name); /* truncation of the text may split a UTF-8 character */
+    tact_utf8_repair(name); /* snprintf() may have cut the text within a UTF-8 character */
     tact_cdr_string(cdr, name);
     for (int i = 0; i < TACT_ELEMENT_HEAD; i++) {
         tact_cdr_u32(cdr, checked_double_to_uint32(element[i]));

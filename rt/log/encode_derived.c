@@ -199,7 +199,7 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
 /* An arrow per touching contact; arrows of separated contacts are deleted. */
 static void encode_contact_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    static const double zero[3];
+    static const double zero_vector[3];
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     uint32_t count = 0;
 
@@ -218,8 +218,8 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
         bool touching = is_contact_touching(encoder, i);
         if (touching || encoder->is_force_arrow_shown[i]) {
             tact_put_arrow_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
-                                  (int32_t)i, touching, at ? at + contact->patch : zero,
-                                  at ? at + contact->wrench : zero,
+                                  (int32_t)i, touching, at ? at + contact->patch : zero_vector,
+                                  at ? at + contact->wrench : zero_vector,
                                   at ? (int)at[contact->limits] : 0);
         }
         encoder->is_force_arrow_shown[i] = touching;

@@ -114,16 +114,16 @@ int tact_encoder_add_pressure(struct tact_encoder *encoder);
 void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                           const struct tact_pressure *map);
 
-/** The shapes that /scene leaves out for want of room. */
+/** The shapes that the message of /scene omits, as their triangles would exceed its size. */
 struct tact_scene_omitted_shapes {
     size_t count;
-    const char *first; /* frame of the first; NULL if there is none */
+    const char *first; /* frame of the first omitted shape; NULL where none is omitted */
 };
 
 /** Encodes the message of /scene as CDR. most: bytes that the triangles of all its shapes may take;
- * a shape whose triangles no longer fit has no marker, and is counted in *rest. */
+ * a shape whose triangles no longer fit has no marker, and is counted in *omitted_shapes. */
 void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
-                       struct tact_bytes *out, struct tact_scene_omitted_shapes *rest);
+                       struct tact_bytes *out, struct tact_scene_omitted_shapes *omitted_shapes);
 
 /** Encodes the message of /scene, if it is not yet written. time_ns: wall clock. */
 void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns);

@@ -231,7 +231,8 @@ static size_t triangle_bytes(const struct tact_shape *shape)
     return solid ? 0 : shape->mesh->triangle_count * 9 * sizeof(double);
 }
 
-/* Whether a shape gets a marker; if so, its triangles are taken from those that may follow. */
+/* Returns true where a shape gets a marker; the bytes of its triangles are then no longer available
+ * to others. */
 static bool reserve_triangle_bytes(const struct tact_shape *shape, size_t *remaining_triangle_bytes)
 {
     if (!is_shape_drawable(shape) || triangle_bytes(shape) > *remaining_triangle_bytes) {

@@ -14,7 +14,7 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
 
     snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, patch->a),
              tact_encoder_owner_name(encoder, patch->b));
-    tact_utf8_repair(name); /* truncation may split a character */
+    tact_utf8_repair(name); /* the text may be cut within a UTF-8 character */
     tact_cdr_string(cdr, name);
     tact_cdr_u32(cdr, patch->a);
     tact_cdr_u32(cdr, patch->b);

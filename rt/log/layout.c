@@ -7,7 +7,7 @@
 
 #include "bytes_internal.h"
 
-#define MAX_NAME_SUFFIX 9999999 /* more than a record has fields */
+#define MAX_NAME_SUFFIX 9999999 /* larger than the number of fields of any record */
 
 /* Slot of a field name in the hash table (FNV-1a), or the free slot for it. */
 static uint32_t field_hash_slot(const struct tact_layout *layout, const char *name)
@@ -24,7 +24,8 @@ static uint32_t field_hash_slot(const struct tact_layout *layout, const char *na
     return at;
 }
 
-/* Where the next suffix to try for a field's name is, if the name is a field's: after the slots. */
+/* Address of the next suffix to try for a name (stored behind the hash slots); NULL where no field
+ * has it. */
 static uint32_t *next_name_suffix(const struct tact_layout *layout, const char *name)
 {
     uint32_t number = layout->taken[field_hash_slot(layout, name)];
@@ -64,7 +65,7 @@ static int reserve_layout_field(struct tact_layout *layout)
 
 static int is_field_name_used(const struct tact_layout *layout, const char *name)
 {
-    /* the message already has these two fields */
+    /* every tick message has fields of these two names */
     return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
            layout->taken[field_hash_slot(layout, name)] != 0;
 }
@@ -123,8 +124,8 @@ static int is_suffix_used(const struct tact_layout *layout, const char *base, ui
     return is_field_name_used(layout, name);
 }
 
-/* A suffix from `from` to `last` that is free, the one before it being used; the first of them if
- * no free ones are between used ones. last + 1: none was found. Long names that differ at their
+/* Finds a free suffix from `from` to `last` whose predecessor is used: the smallest free one if all
+ * used ones are below it. Returns last + 1 where none is found. Long names that differ at their
  * ends share suffixes, so that many in a row may be used: steps double, then halve. */
 static uint32_t find_free_suffix(const struct tact_layout *layout, const char *base, uint32_t from,
                                  uint32_t last)
@@ -137,7 +138,7 @@ static uint32_t find_free_suffix(const struct tact_layout *layout, const char *b
     while (step <= last - largest_used_suffix &&
            is_suffix_used(layout, base, largest_used_suffix + step)) {
         largest_used_suffix += step;
-        step = last > 9 ? 2 * step : 1; /* one by one among the first, which names may have */
+        step = last > 9 ? 2 * step : 1; /* one by one at first: names in scenes may have these */
     }
     if (step <= last - largest_used_suffix) {
         free_suffix = largest_used_suffix + step;

@@ -9,7 +9,7 @@
 #include "recorder.h"
 
 /** Opens the first file of a recording for writing: empty and locked. *name: its path, to be freed,
- * with a number for "%n"; *made: 1 if the file was created.
+ * with a number for "%n"; *made: true if the file did not exist and was created.
  * @retval fd, or -EEXIST, -EBUSY, -ENOMEM or the errno of open() with *err set */
 int tact_log_file_create_first(const char *path, const struct tact_recorder_options *options,
                                char **name, bool *made, struct tact_error *err);

@@ -41,7 +41,7 @@ struct tact_log_tick {
 
 struct tact_log_element {
     struct tact_span name;
-    uint32_t a, b, same;
+    uint32_t a, b, number_of_same_name;
     const uint8_t *values;
 };
 

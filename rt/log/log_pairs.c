@@ -41,7 +41,7 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
     element->name = tact_cdr_get_string(&tick->list);
     element->a = tact_cdr_get_u32(&tick->list);
     element->b = tact_cdr_get_u32(&tick->list);
-    element->same = tact_cdr_get_u32(&tick->list);
+    element->number_of_same_name = tact_cdr_get_u32(&tick->list);
     element->values = tact_cdr_get_f64_array(&tick->list, log->layout.element->size).data;
     if (tick->list.in.bad) {
         return false;

@@ -15,7 +15,7 @@
  * not bound it. */
 #define MAX_EVENT_TEXT_BYTES ((size_t)256 << 20)
 
-/* Makes room for one more element of an array that grows by doubling. */
+/* Ensures capacity for one more element of an array, whose capacity doubles. */
 int tact_log_grow_array(void *array, size_t count, size_t element)
 {
     void *old_array, *larger_array;

@@ -71,7 +71,7 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
     /* limits the bytes read in all searches, as each candidate may cost a whole record */
     const uint64_t max_resync_bytes = 8 * size + ((uint64_t)64 << 20);
     uint64_t length;
-    size_t block_bytes = FIRST_RESYNC_BLOCK_BYTES; /* grows: the next record is often near */
+    size_t block_bytes = FIRST_RESYNC_BLOCK_BYTES; /* grows, as the next record is often near */
 
     while (at + TACT_MCAP_RECORD_HEADER <= size) {
         ssize_t n = pread(log->file.fd, block, block_bytes, (off_t)at);

@@ -167,7 +167,7 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     tact_put_u16(out, (uint16_t)schema);
     tact_put_text(out, topic);
     tact_put_text(out, "cdr");
-    /* rosbag2 requires this for every channel; empty means the defaults */
+    /* rosbag2 requires this metadata of every channel; an empty value means the defaults */
     size_t map = out->size;
     tact_put_u32(out, 0);
     tact_put_text(out, "offered_qos_profiles");

@@ -10,7 +10,7 @@
 
 struct tact_mcap_channel_state {
     uint64_t messages; /* number of messages of the channel in the file, and in the open chunk */
-    uint32_t next;     /* next sequence number; skips the lost ones */
+    uint32_t next;     /* next sequence number; those of lost messages are skipped */
     struct tact_bytes index; /* index of the open chunk: (time, offset) pairs */
 };
 

@@ -61,7 +61,8 @@ struct tact_recorder_part {
     struct tact_queued_event *queue;
     struct tact_queued_event **event_queue_tail;
 
-    /* Of the recorder thread, and of tact_recorder_close() once it has joined it. */
+    /* Accessed by the recorder thread only, and by tact_recorder_close() once it has joined that
+     * thread. */
     struct tact_mcap_writer *writer;
     struct tact_encoder encoder;
     int fd;                                       /* file descriptor of the writer, for fstat() */
@@ -84,7 +85,7 @@ struct tact_recorder_part {
 /** State of a recording that all its parts use. */
 struct tact_recorder {
     _Atomic(struct tact_recorder_part *) current; /* part that the producer fills */
-    _Atomic(struct tact_recorder_part *) next;    /* part ready for the producer, or NULL */
+    _Atomic(struct tact_recorder_part *) next;    /* next part, once it is ready for the producer */
     _Atomic uint64_t overruns;                    /* overruns of the parts before the current one */
     /* newest part of the recording; head of the list of all parts */
     struct tact_recorder_part *last;
@@ -92,7 +93,7 @@ struct tact_recorder {
     struct tact_messages messages;
     struct tact_content content; /* content of the later parts; empty if there will be none */
     char *path;
-    int fd;           /* descriptor of the first file until its part takes it; -1 */
+    int fd;           /* descriptor of the first file until the first part owns it, then -1 */
     char session[40]; /* fact "session", the same in all parts */
 };
 

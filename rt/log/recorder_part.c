@@ -31,7 +31,7 @@ static int start_thread(struct tact_recorder_part *recorder)
     return tact_thread_start(&recorder->thread, &options, tact_recorder_thread_main, recorder);
 }
 
-/* The first file was created with the recorder. */
+/* Opens the file of a part; that of the first part was created with the recorder. */
 static int open_part_file(struct tact_recorder_part *part, bool *is_file_created,
                           struct tact_error *err)
 {

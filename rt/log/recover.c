@@ -22,14 +22,14 @@ struct recovery {
     const char *path;
     struct tact_error *err;
     struct tact_recover_report report;
-    struct tact_log *log; /* the log as it was opened */
+    struct tact_log *log; /* the log, as it was before the recovery */
     struct tact_session_description description;
     struct tact_recorder_part recorder; /* without a thread: writer, encoder, rings */
     bool prefix_damaged;       /* 1: the first bytes of the log, which identify it, are damaged */
-    bool are_rings_found;      /* the log's rings were found */
+    bool are_rings_found;      /* 1: the rings of the log's recorder were found */
     struct tact_bytes header;  /* expected record of the header, if the rings were found */
     uint32_t next[TACT_RINGS]; /* index of the first ring element that is not in the file */
-    uint32_t lost[TACT_RINGS]; /* number of elements before it that neither file nor ring has */
+    uint32_t lost[TACT_RINGS]; /* elements before next[ring] that neither file nor ring has */
     uint64_t lost_last;        /* tick number of the last lost tick */
     struct tact_mcap_byte_range *damaged; /* damaged ranges that will be covered or rewritten */
     size_t damaged_count;
@@ -126,7 +126,7 @@ static int read_ring_description(struct recovery *r)
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    /* Damaged: the mark of the last chunk identifies the rings instead: find_unlogged_elements().
+    /* Where damaged, the mark of the last chunk identifies the rings: find_unlogged_elements().
      */
     r->prefix_damaged = !is_same && r->log->skipped_range_count + r->log->damage_cover_count > 0 &&
                         r->log->state.damage_at < d->log_prefix_bytes;
@@ -188,7 +188,7 @@ static uint32_t committed_element_count(struct recovery *r, int ring, bool *dama
     if (*damaged) {
         count = 0;
     }
-    /* The next one may be valid and not yet counted; more than one means that the counter is wrong.
+    /* Of valid elements beyond the counter one may be new; more mean that the counter is wrong.
      */
     uint32_t element_count = 0;
     while (count < capacity && tact_ring_file_element(rings, ring, r->next[ring] + count)) {

@@ -55,8 +55,8 @@ struct tact_ring_file {
     bool is_creation_complete;    /* 1: the creation was completed, so that there may be elements */
 };
 
-/** Creates rings for a log; an old file of the same name is replaced (*replaced: it contained
- * elements). @retval 0, or a negative errno: no space, not a tmpfs, ... */
+/** Creates rings for a log; an old file of the same name is replaced (*was_file_replaced: there was
+ * one). @retval 0, or a negative errno: no space, not a tmpfs, ... */
 int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
                           const struct tact_ring_sizes *sizes, const struct tact_bytes *session,
                           bool *was_file_replaced);
@@ -93,7 +93,7 @@ const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32
 void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
                                const uint32_t next[TACT_RINGS]);
 
-/** Whether the checksum of marks[which] is valid. */
+/** Whether the checksum of marks[mark_index] is valid. */
 bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int mark_index);
 
 /** Checksum of an element: XXH3 seeded with its index, so that content at another index does not

@@ -238,7 +238,7 @@ static int parse_schema_field(const char *line, struct tact_layout *layout)
         return (int)offset;
     }
     layout->fields[layout->field_count - 1].absent = absent;
-    /* a name that was changed by sanitising is not one of tact's */
+    /* tact writes no name that sanitising would change: the schema is not one of tact */
     return strcmp(layout->fields[layout->field_count - 1].name, name) == 0 ? 0 : -EINVAL;
 }
 

@@ -80,7 +80,7 @@ static struct tact_bytes *begin_stored_message(void *self, int channel, uint64_t
     return &t->bytes;
 }
 
-/* Until then the size is where the message begins. */
+/* Sets the size of the message, a member that until now was the offset of its first byte. */
 static void end_stored_message(void *self)
 {
     struct tact_topics *t = self;
@@ -89,7 +89,7 @@ static void end_stored_message(void *self)
     t->count++;
 }
 
-/* The encoder is left without /scene, which it would write before its first record. */
+/* Moves the message of /scene out of the encoder, which would write it before its first record. */
 static int encode_scene_message(struct tact_topics *t)
 {
     t->scene = t->encoder.scene;

@@ -107,7 +107,9 @@ void tact_model_sanitize_name(const char *preferred_name, const char *fallback_n
     for (char *c = out; *c; c++) {
         const bool allowed = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                              (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
-        *c = allowed && !(c == out && *c == '-') ? *c : '_'; /* a dash begins an entry in YAML */
+        *c = allowed && !(c == out && *c == '-')
+                 ? *c
+                 : '_'; /* a dash at the start of a YAML line begins a list entry */
     }
 }
 

@@ -41,7 +41,7 @@ static int check_compiler_defaults(struct mjcf_reader *r, const xmlNode *node)
     if (rc || coordinate < -1 || n < 0) {
         return rc ? rc : -EINVAL;
     }
-    if (exact) { /* before MuJoCo 3.2: inertia="exact" for all meshes */
+    if (exact) { /* an option of MuJoCo before 3.2: mesh inertia="exact" of the default class */
         r->classes.at[0].mesh.rule = MODEL_MASS_EXACT;
     }
     return balance_inertia_requested || global || inertia != 0.0

@@ -189,7 +189,7 @@ int tact_model_report_error(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tact_model_report_no_memory(struct model *m);
 /* Reports that an element has the name of another one of its kind, which a reference to it would
- * then find: -EINVAL. other_line: of that one. */
+ * then find: -EINVAL. other_line: line of the element that already has the name. */
 int tact_model_report_repeated_name(struct model *m, const xmlNode *node, const char *name,
                                     int other_line);
 /* Adds a note on what is left out or changed; each text is reported once, with the line of its

@@ -19,7 +19,7 @@ struct urdf_link {
 
 struct urdf_reader {
     struct model *model;
-    const char *mesh_folder; /* of mesh files without a scheme */
+    const char *mesh_folder; /* folder of mesh files that are named without a URI scheme */
     MODEL_ARRAY_OF(struct urdf_link) links;
     MODEL_ARRAY_OF(struct urdf_joint) joints;
 };

@@ -113,7 +113,7 @@ static void write_number_list(struct writer *w, int level, const char *key, cons
     end_yaml_line(w);
 }
 
-/* A text in quotes; control characters were refused or replaced. */
+/* Appends a text in quotes, which has no control characters: they were refused or replaced. */
 static void append_quoted(struct writer *w, const char *text)
 {
     append_text(w, "'");
@@ -150,7 +150,7 @@ static bool is_zero_vector(const double v[3])
     return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
 }
 
-/* Type and sizes of a shape in the terms of a scene. */
+/* Writes type and sizes of a shape in the terms of a scene. */
 static void append_shape_sizes(struct writer *w, const struct model_geom *g)
 {
     double full_size[3];
@@ -270,7 +270,8 @@ static void write_drive(struct writer *w, int level, const struct model_drive *d
     }
 }
 
-/* Where a joint starts: at the file's pose, or the stop next to it. */
+/* Start value of a joint: its reference value in the file or, beyond its range, the nearest stop.
+ */
 static double joint_start_position(struct writer *w, const struct model_joint *j)
 {
     if (j->limited && (j->reference < j->lower || j->reference > j->upper)) {
@@ -283,7 +284,7 @@ static double joint_start_position(struct writer *w, const struct model_joint *j
     return j->reference;
 }
 
-/* The law of a joint that follows another one. */
+/* Writes the linear law by which a joint follows another one. */
 static void write_mimic(struct writer *w, int level, const struct model_joint *j)
 {
     w->line = j->mimic.line;
@@ -297,7 +298,7 @@ static void write_mimic(struct writer *w, int level, const struct model_joint *j
     end_yaml_line(w);
 }
 
-/* The tendon that a joint's drive acts on. */
+/* Writes the tendon that a joint's drive acts on. */
 static void write_tendon(struct writer *w, int level, const struct model_joint *j)
 {
     const struct model *m = w->model;
@@ -403,7 +404,7 @@ static void write_hand_base(struct writer *w)
     write_shapes(w, 1, -1);
 }
 
-/* One entry of the root list `exclude`. */
+/* Writes one entry of the root list `exclude`. */
 static void write_exclusion(struct writer *w, const char *hand, int a, int b)
 {
     const struct model *m = w->model;
@@ -420,13 +421,14 @@ static int parent_body_link(const struct model *m, int link)
     return m->links.at[link - m->links.at[link].earlier_joint_link_count].parent;
 }
 
-/* Whether one link's body carries that of the other. */
+/* Whether the body of one of two links is the parent of the other's. */
 static bool are_links_adjacent(const struct model *m, int a, int b)
 {
     return parent_body_link(m, a) == b || (b >= 0 && parent_body_link(m, b) == a);
 }
 
-/* Pairs of links whose shapes do not touch, but for those of parents, which never do. */
+/* Writes the pairs of links whose shapes cannot touch each other; a link and its parent never touch
+ * and are not written. */
 static int write_exclusions(struct writer *w, const char *hand)
 {
     struct model *m = w->model;
@@ -466,7 +468,7 @@ static int write_exclusions(struct writer *w, const char *hand)
     return rc;
 }
 
-/* What comes before the hand in a scene of its own. */
+/* Writes the keys of a scene that precede the hand, where the output is a whole scene. */
 static void write_scene_head(struct writer *w, const char *name)
 {
     const struct model *m = w->model;

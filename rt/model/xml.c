@@ -66,8 +66,8 @@ static int report_xml_error(struct model *m, xmlParserCtxt *parser)
                : tact_model_report_error(m, error ? error->line : 0, "not XML: %s", text);
 }
 
-/* Refuses a tag with more attributes than a hand has: libxml2 compares each with all others. No
- * "<" is within a tag. */
+/* Refuses a tag with more attributes than a hand has: libxml2 compares each with all others. The
+ * tag ends at the next "<". */
 static int check_attribute_count(struct model *m, const char *text, size_t size)
 {
     int line = 1, count = 0;

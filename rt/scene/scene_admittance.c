@@ -8,10 +8,10 @@
 
 /* A joint that the force of an input moves: of a link, or a coordinate of a base. */
 struct admittance_joint {
-    const struct tact_scene_joint *joint; /* NULL: there is none of that name */
+    const struct tact_scene_joint *joint; /* NULL: there is no joint of that name */
     uint32_t hand, link;
-    bool is_base_coordinate, is_rotation; /* turns: a coordinate of the attitude of a base */
-    char path[TACT_SCENE_PATH_BYTES];     /* owner of its keys */
+    bool is_base_coordinate, is_rotation; /* is_rotation: of the attitude of a base */
+    char path[TACT_SCENE_PATH_BYTES];     /* key path of the joint or base */
 };
 
 static struct admittance_joint find_admittance_joint(const struct tact_scene *scene,

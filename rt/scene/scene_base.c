@@ -117,7 +117,8 @@ static void set_numbers_of_diagonal(struct tact_scene_hand *hand)
     }
 }
 
-/* Takes the stiffness and damping of an axis of the device, where the file has them. */
+/* Sets stiffness and damping of a coordinate from axis_stiffness and axis_damping of its base,
+ * where the file has them. */
 static void set_numbers_of_axis(const struct tact_scene_coupling *of_base, int axis,
                                 struct tact_scene_coupling *out)
 {

@@ -105,7 +105,7 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     /* Checks the keys of a shape: its type requires some and forbids the others of this list. */
     static const struct {
         const char *key;
-        const char *word; /* in the kind's keys */
+        const char *word; /* word in the list of keys that a shape type uses */
         bool needed;
     } key_uses[] = {{"radius", "radius", true}, {"tube", "tube", true},
                     {"length", "length", true}, {"size", "size", true},

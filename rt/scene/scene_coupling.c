@@ -5,9 +5,9 @@
 #include "rt/passivity.h"
 #include "rt/scene/scene_internal.h"
 
-#define DEFAULT_STIFFNESS 0.5   /* of the stiffest wall that the device renders */
-#define DEFAULT_DAMPING 0.1     /* of sqrt(stiffness 1 kg) */
-#define MAX_DEFAULT_DAMPING 0.4 /* of the device's mass by the period: see passivity.h */
+#define DEFAULT_STIFFNESS 0.5   /* default stiffness by the stiffest that the device renders [1] */
+#define DEFAULT_DAMPING 0.1     /* default damping by sqrt(stiffness 1 kg) [1] */
+#define MAX_DEFAULT_DAMPING 0.4 /* bound of that by the device's mass over the period [1] */
 
 static int report_missing_key(const struct tact_scene_check *check, const char *path,
                               const char *key, const char *alternative_key_text)
@@ -33,7 +33,8 @@ static const char *coupling_number_key(const struct tact_scene_check *check, con
     return key;
 }
 
-/* slides: along an axis. What a device with bad numbers would give is reported with these. */
+/* Sets stiffness and damping of a coupling that states none, from its device; slides: of a joint
+ * along an axis. Bad numbers of the device are refused later, by another check. */
 static int set_coupling_defaults(const struct tact_scene_check *check,
                                  struct tact_scene_coupling *coupling, bool slides, double period,
                                  double gain, const char *path)
@@ -48,11 +49,11 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
         }
         const double max_passive_stiffness = tact_passivity_stiffest(
             device->damping, device->delay, device->friction, device->resolution, period);
-        const double stable_wall_stiffness =
+        const double maker_wall_stiffness =
             ((const struct tact_scene_file_port *)device)->stiffness;
         const double stiffness_at_device =
-            stable_wall_stiffness > 0.0
-                ? fmin(stable_wall_stiffness, DEFAULT_STIFFNESS * max_passive_stiffness)
+            maker_wall_stiffness > 0.0
+                ? fmin(maker_wall_stiffness, DEFAULT_STIFFNESS * max_passive_stiffness)
                 : DEFAULT_STIFFNESS * max_passive_stiffness;
         coupling->stiffness = max_passive_stiffness > 0.0 ? stiffness_at_device / gain : 1.0;
     }
@@ -241,7 +242,8 @@ int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
                : 0;
 }
 
-/* A low-pass after the energy bound would exceed it. */
+/* Refuses a filter of an output whose force has an energy bound: the filtered force could exceed
+ * the bound. */
 static int forbid_filter_of_energy_bounded_output(const struct tact_scene_check *check,
                                                   const struct tact_scene *scene, const char *joint)
 {
@@ -270,17 +272,17 @@ static bool has_calibrated_axis(const struct tact_scene *scene)
     return axes > 0;
 }
 
-/* A coupled joint moves freely, and an input is the other end of its coupling; of a base those that
- * have no input stay where they are. */
+/* Checks that no input measures a coupled joint, and that one sets its target; coordinates of a
+ * base without an input stay where they are. */
 static int check_coupling_input(const struct tact_scene_check *check,
                                 const struct tact_scene *scene, uint32_t hand, uint32_t link)
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_link *l = &scene->hands[hand].links[link];
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
-    const bool base_coordinate_count = link < tact_scene_base_links(&scene->hands[hand]);
+    const bool is_base_coordinate = link < tact_scene_base_links(&scene->hands[hand]);
     tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, owner),
-                           coupling_key(base_coordinate_count, link >= 3));
+                           coupling_key(is_base_coordinate, link >= 3));
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
         return 0;
@@ -290,7 +292,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
             check, path, "the joint %s cannot have a coupling: inputs[%ld] measures its state",
             joint, measured);
     }
-    if (!base_coordinate_count &&
+    if (!is_base_coordinate &&
         tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
         return tact_scene_report_bad_value(
             check, path, "no input leads to %s; a coupling ties the joint to the value of one",

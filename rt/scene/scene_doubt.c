@@ -261,7 +261,7 @@ static void warn_about_materials(struct warnings *d)
     }
 }
 
-/* An angle of an input that is more than five turns. */
+/* Warns of an input that can set an angle of more than five turns. */
 static void warn_about_input_angle(struct warnings *d, const struct tact_scene_input *in,
                                    const struct tact_scene_joint *joint, const char *path)
 {
@@ -282,7 +282,8 @@ static bool is_tied_to_other_site(const struct tact_scene *scene, const char *jo
     return found;
 }
 
-/* A target of a joint that has nothing which moves it there, as those of a URDF file. */
+/* Warns of an input that sets the target of a joint without a drive, as joints from a URDF file
+ * are. */
 static void warn_about_target_without_drive(struct warnings *d, const struct tact_scene_input *in,
                                             const struct tact_scene_joint *joint, const char *path)
 {
@@ -321,7 +322,7 @@ static void warn_about_inputs(struct warnings *d)
     }
 }
 
-/* How much of the files of hands was left out; `tact import` says what. */
+/* Reports how many elements of hand files are left out; `tact import` lists them. */
 static void count_hand_notes(const struct tact_scene *scene, struct tact_messages to)
 {
     for (uint32_t i = 0; i < scene->hands_count; i++) {

@@ -241,15 +241,17 @@ void tact_scene_free_sources(struct tact_scene_hand_source *sources, uint32_t co
 int tact_scene_check_hand_file(const struct tact_scene_check *check,
                                const struct tact_scene_hand *hand, uint32_t number);
 
-/* A coupling as the file has it, which every coupling of a scene is the first member of: the
- * numbers of the axes of a base go to the couplings of its coordinates. */
+/* A coupling with the keys that scene.h does not have. Every struct tact_scene_coupling of a scene
+ * is the first member of one; the numbers of the axes of a base go to the couplings of its
+ * coordinates. */
 struct tact_scene_file_coupling {
     struct tact_scene_coupling coupling;
     double *axis_stiffness; /* 3 [N/m] or [N m/rad], in place of the coupling's, or NULL */
     double *axis_damping;   /* 3 [N s/m] or [N m s/rad], in place of the coupling's, or NULL */
 };
 
-/* A base as the file has it, which the base of every hand is the first member of. */
+/* A base with the keys that scene.h does not have. Every struct tact_scene_base is the first member
+ * of one. */
 struct tact_scene_file_base {
     struct tact_scene_base base;
     /* 36 each, row-major, or NULL: of force then torque [N/m, N/rad, N, N m/rad] and [N s/m, N
@@ -257,13 +259,13 @@ struct tact_scene_file_base {
     double *stiffness_matrix, *damping_matrix;
 };
 
-/* A coupling's device as the file has it, which every `device` of a coupling is the first member
- * of.
+/* A coupling's device with the keys that scene.h does not have. Every `device` of a coupling is the
+ * first member of one.
  */
 struct tact_scene_file_port {
     struct tact_scene_port port;
-    double stiffness; /* most that its maker states [N/m] or [N m/rad]; 0: none. Bounds the default
-                         stiffness of the coupling */
+    double stiffness; /* stiffest wall by the device's maker [N/m] or [N m/rad]; 0: unknown. Bounds
+                         the default stiffness of the coupling */
 };
 
 /* The matrices of the coupling of a base that moves, or NULL. */
@@ -274,8 +276,8 @@ const struct tact_scene_file_base *tact_scene_base_matrices(const struct tact_sc
 int tact_scene_check_base_matrices(const struct tact_scene_check *check,
                                    const struct tact_scene *scene, uint32_t number);
 
-/* 1 where the couplings of the coordinates of a base that move (turns: 0) or turn it (1) have
- * different numbers. */
+/* 1 where the couplings of a base's three coordinates of position (is_rotation: 0) or of attitude
+ * (1) have different numbers. */
 bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rotation);
 
 /* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
@@ -284,7 +286,7 @@ int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_
 /* Checks the names that tools refer to. */
 int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene);
 /* Ratio of the stiffness at the device to that of the coupling of a hand's tool, for its base's
- * position or attitude (turns); 1 without a tool. */
+ * position or attitude (is_rotation); 1 without a tool. */
 double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool is_rotation);
 
 /* scene_remote.c: defaults and values of the joints that are tied to another site. 0, -EINVAL or

@@ -27,7 +27,7 @@ static int check_matrix_values(const struct tact_scene_check *check, const doubl
                : 0;
 }
 
-/* Numbers of the couplings, which are in the matrices. */
+/* Refuses numbers of the couplings of a base, which its matrices replace. */
 static int forbid_coupling_numbers(const struct tact_scene_check *check, const char *base)
 {
     static const char *const couplings[] = {"coupling", "turn_coupling"};

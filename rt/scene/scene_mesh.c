@@ -208,8 +208,8 @@ static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_sha
     return NULL;
 }
 
-/** Takes the mesh of a shape before this one that has the same: it is read and built once, and
- * belongs to that, which alone has file_data. 0 where there is none. */
+/** Shares the mesh of an earlier shape that has the same: it is read and built once and belongs to
+ * that shape, which alone has file_data. Returns 0 where there is none. */
 static int share_equal_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
 {
     const struct tact_scene_shape *shape_with_equal_mesh = NULL;

@@ -146,8 +146,8 @@ static int mark_pairs_in_file(const struct tact_scene_check *check, const struct
     return 0;
 }
 
-/** Checks that every pair of materials that can touch has an entry; uses and given are scratch
- * memory, all zero. */
+/** Checks that every pair of materials that can touch has an entry; material_uses and is_pair_given
+ * are scratch memory, all zero. */
 static int check_pairs_of_materials(const struct tact_scene_check *check,
                                     const struct tact_scene *scene,
                                     struct material_uses *material_uses, uint32_t *is_pair_given)

@@ -115,7 +115,8 @@ bool tact_scene_find_coordinate(const struct tact_scene *scene, const char *name
     return find_link_or_coordinate(scene, name, true, hand, link);
 }
 
-/* The joint that a remote ties: a joint of a hand, or a coordinate of a base. */
+/* The joint that an entry of `remotes` ties to another site: a joint of a hand, or a coordinate of
+ * a base. */
 struct remote_joint {
     const struct tact_scene_joint *joint; /* NULL: there is no joint of that name */
     uint32_t hand, link;
@@ -187,8 +188,8 @@ static int check_vector_of_ties(const struct tact_scene_check *check,
     return 0;
 }
 
-/* What else leads a joint is a coupling, or nothing: a drive would pull it back, and a limit would
- * be that of both. */
+/* Refuses a drive and a force limit of a tied joint, on which only a coupling may act besides: a
+ * drive would pull it back, a limit would bound tie and coupling together. */
 static int check_joint_of_remote(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, uint32_t index, const char *path)
 {

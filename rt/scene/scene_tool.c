@@ -202,7 +202,7 @@ static char *join_names_by_dot(const char *owner_name, const char *part)
     return text;
 }
 
-/* Adds an output for each channel of the tool's force, or of its torque (turns). */
+/* Adds an output for each channel of the tool's force, or of its torque (is_torque). */
 static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool is_torque)
 {
     static const char *const coordinates[] = {"base_x",  "base_y",  "base_z",

@@ -51,8 +51,8 @@ static double sum_new_forces(const struct tact_session *s, const struct session_
     return sum;
 }
 
-/* The last force of a stale device is used for as long as the target of a coupling would be, then
- * the force is 0. */
+/* Updates the force on a joint: the last force of a stale device is used for MAX_INPUT_GAP, then 0.
+ */
 static void update_admittance_force(const struct tact_session *s, struct session_admittance *a,
                                     double now)
 {

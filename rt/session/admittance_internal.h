@@ -9,14 +9,15 @@ struct session_admittance {
     int hand, link;
     double damping;      /* [N s/m, N m s/rad] */
     int has_rate_output; /* 1: an output sends its rate, or its position */
-    int is_position;     /* 1: that is its position, where the device stops if a tick is skipped */
+    int is_position; /* 1: that output sends the position, at which the device stops if a tick is
+                        skipped */
     struct session_admittance_state {
         double force;                 /* force of the person on the joint [N, N m] */
-        double last_valid_tick_count; /* ticks up to the last one with values of all force devices;
-                                         0: none */
-        double last_input_tick_count; /* number of ticks up to the last one; 0: none */
+        double last_valid_tick_count; /* up to the last tick with values of all force devices; 0:
+                                         none */
+        double last_input_tick_count; /* up to the last tick with inputs; 0: none */
         double rate;   /* rate of the motion that was sent to the joint's device until the next tick
-                          [m/s,   rad/s] */
+                          [m/s, rad/s] */
         double energy; /* energy absorbed from the person since the start [J] */
         double least_energy; /* smallest energy so far, 0 or less: minus the generated energy [J] */
         double held;         /* ticks in which the last force of a stale device was used */
@@ -34,7 +35,7 @@ struct session_admittance {
 double tact_session_input_value(const struct tact_session *s, const struct session_input *in);
 
 /* Adds an input to the joint that its force moves, and creates the joint's admittance on first use.
- * mapped: the inputs are valid and the deadman is pressed. All functions but the first are
+ * are_inputs_valid: and the deadman is pressed. All functions but the first are
  * real-time safe. */
 void tact_session_add_force_input(struct tact_session *s, struct session_input *in, double damping);
 struct session_admittance *tact_session_find_admittance(const struct tact_session *s, int hand,

@@ -168,7 +168,7 @@ static int make_contact_list_element(struct tact_session *s)
     return 0;
 }
 
-/* Number of contacts for which a record has room: what the fields before the list leave. */
+/* Number of list elements that fit in a record of TACT_RECORD_BYTES_MAX behind its other fields. */
 static int contacts_in_a_record(const struct tact_session *s)
 {
     const size_t fixed = tact_layout_bytes(&s->layout) + sizeof(double);

@@ -164,7 +164,7 @@ void tact_session_apply_requests(struct tact_session *s)
         s->is_fault_in_report = 0;
     }
     if (s->requests_of_tick & SESSION_ARM) {
-        s->safety.await_release = 0; /* there is no deadman to be released */
+        s->safety.await_release = 0; /* no deadman has to be released first */
     }
     s->has_fault_cause_now = 0;
 }

@@ -1,4 +1,4 @@
-/* Names the fault of a session. Real-time safe: no formatting. */
+/* Describes the fault of a session, without snprintf(), so that it is real-time safe. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -70,11 +70,13 @@ static int add_sensor_fields(struct tact_session *s)
     return rc;
 }
 
-/* Of a port that is watched, or whose forces act late. */
+/* Whether a coupling has a port field in the record: where the passivity controller acts on its
+ * port, or forces act after a delay. */
 static int has_coupling_port_field(const struct tact_session *s, const struct session_coupling *c)
 {
     return !s->precedes_results_39 &&
-           (c->port.delay.count > 0 || (c->port.max_damping > 0.0 && !(c->port.bound > 0.0)));
+           (c->port.delay.count > 0 ||
+            (c->port.max_damping > 0.0 && !(c->port.bound_stiffness > 0.0)));
 }
 
 static int add_coupling_fields(struct tact_session *s)
@@ -190,7 +192,7 @@ static int add_grip_fields(struct tact_session *s)
                              s->hands[g->def->hand].joint_names[g->def->link[0]], "_grip",
                              "push, force of the drives N; ticks short of the command; points (3, "
                              "3) m, frames of the links; targets without the push rad or m",
-                             GRIP_STATE_NUMBERS + g->joints);
+                             GRIP_STATE_NUMBERS + g->commanded_joint_count);
     }
     return rc;
 }
@@ -402,7 +404,7 @@ static void fill_motion_fields(struct tact_session *s, double *v)
 
 static size_t grip_state_bytes(const struct session_grip *grip)
 {
-    return sizeof(double) * (GRIP_STATE_NUMBERS + (size_t)grip->joints);
+    return sizeof(double) * (GRIP_STATE_NUMBERS + (size_t)grip->commanded_joint_count);
 }
 
 void tact_session_fill_record(struct tact_session *s, struct tact_record *record)
@@ -423,7 +425,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         const struct session_port_delay *delay = &s->couplings[i].port.delay;
         memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
         if (has_coupling_port_field(s, &s->couplings[i])) {
-            v[delay->field] = delay->free;
+            v[delay->field] = delay->ticks_without_contact;
             memcpy(v + delay->field + 1, delay->force, sizeof *v * (size_t)delay->count);
         }
     }
@@ -525,7 +527,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
         struct session_port_delay *delay = &s->couplings[i].port.delay;
         memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
         if (has_coupling_port_field(s, &s->couplings[i])) {
-            delay->free = v[delay->field];
+            delay->ticks_without_contact = v[delay->field];
             memcpy(delay->force, v + delay->field + 1, sizeof *v * (size_t)delay->count);
         }
     }

@@ -21,8 +21,8 @@
 
 /* distance of the two finger centres below which no grip line is defined [m] */
 #define MIN_GRIP_LINE_LENGTH 1e-4
-/* of the force along the line that the drives of a finger bear, under which what they bear is no
- * longer scaled up to all of it [1] */
+/* smallest fraction of a force along the grip line that counts as borne by the drives of a finger,
+ * whose part of the force is divided by it [1] */
 #define MIN_DRIVE_FORCE_FRACTION 1e-3
 /* added to C, relative to its trace, for directions in which a finger does not move [1] */
 #define COMPLIANCE_REGULARIZATION 1e-9
@@ -51,12 +51,12 @@ int tact_session_connect_grips(struct tact_session *s, struct tact_error *err)
         char key[48];
         snprintf(key, sizeof key, "grips[%u].from", i);
         g->def = def;
-        g->joints = (int)(def->joint_count[0] + def->joint_count[1]);
+        g->commanded_joint_count = (int)(def->joint_count[0] + def->joint_count[1]);
         for (int k = 0; k < 2; k++) {
             find_finger_center(&hand->links[def->link[k]], g->center[k]);
             tact_v3_copy(g->state.point[k], g->center[k]);
         }
-        for (int k = 0; k < g->joints; k++) {
+        for (int k = 0; k < g->commanded_joint_count; k++) {
             g->state.target[k] = hand->links[def->joint[k]].joint.start;
         }
         g->jacobian = calloc(6 * (size_t)hand->links_count, sizeof *g->jacobian);
@@ -85,15 +85,16 @@ void tact_session_remove_grip_force(struct tact_session *s)
     for (int i = 0; i < s->grip_count && s->is_deadman_held; i++) {
         struct session_grip *g = &s->grips[i];
         double *target = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).target;
-        for (int k = 0; k < g->joints; k++) {
+        for (int k = 0; k < g->commanded_joint_count; k++) {
             target[g->def->joint[k]] = g->state.target[k];
         }
     }
 }
 
-/* The points, and the line along which they press: that between the centres of the two shapes. The
- * one between the points may be as short as the object is thin: it would turn with every small
- * motion, and the push with it, a tick late. 0: the centres are one. */
+/* Computes the finger points, and the line along which the fingers press: between the centres of
+ * the two shapes. The line between the points may be as short as the object is thin: it would turn
+ * with every small motion, and the added force with it, a tick late. Returns 0 where the centres
+ * coincide. */
 static int find_grip_line(struct session_grip *g, const struct tact_hand *hand, double point[2][3])
 {
     double line[3], center[2][3];
@@ -113,11 +114,11 @@ static int update_grip_kinematics(struct tact_session *s, struct session_grip *g
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);
     double point[2][3];
     memset(g->compliance, 0, sizeof g->compliance);
-    memset(g->rows, 0, sizeof g->rows);
+    memset(g->point_jacobian, 0, sizeof g->point_jacobian);
     if (!find_grip_line(g, hand, point)) {
         return 0;
     }
-    for (int k = 0, finger_index = -1; k < g->joints; k++) {
+    for (int k = 0, finger_index = -1; k < g->commanded_joint_count; k++) {
         const uint32_t joint = g->def->joint[k];
         if (finger_index_of_joint(g, k) != finger_index) {
             finger_index = finger_index_of_joint(g, k);
@@ -125,7 +126,7 @@ static int update_grip_kinematics(struct tact_session *s, struct session_grip *g
                                g->jacobian);
         }
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness;
-        double *row = g->rows[k], *c = g->compliance[finger_index];
+        double *row = g->point_jacobian[k], *c = g->compliance[finger_index];
         tact_v3_copy(row, g->jacobian + 6 * (size_t)joint);
         for (int i = 0; i < 9; i++) {
             c[i] += row[i / 3] * row[i % 3] / stiffness;
@@ -187,9 +188,9 @@ static void update_added_grip_force(struct tact_session *s, struct session_grip 
     const double *q = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).q;
     double drive_displacement[2][3] = {{0.0}}, displacement_by_unit_force[3],
            max_force_change = 0.0;
-    for (int k = 0; k < g->joints; k++) {
+    for (int k = 0; k < g->commanded_joint_count; k++) {
         tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
-                     g->state.target[k] - q[g->def->joint[k]], g->rows[k]);
+                     g->state.target[k] - q[g->def->joint[k]], g->point_jacobian[k]);
     }
     for (int k = 0; k < 2; k++) {
         tact_m3_mul_v3(displacement_by_unit_force, g->compliance[k], g->normal);
@@ -206,12 +207,13 @@ static void update_added_grip_force(struct tact_session *s, struct session_grip 
         isfinite(max_force_change) && isfinite(force_change) ? force_change : 0.0;
 }
 
-/* In a replay of a session with a controller, the targets of the log have the push in them. */
+/* Stores the targets without the grip's added force. In a replay of a session with a controller,
+ * the logged targets contain that force: those without it are read from the grip's field. */
 static void store_targets_without_grip(struct tact_session *s, struct session_grip *g,
                                        const double *target)
 {
     const int logged = s->replayed_input_record && s->are_targets_inputs;
-    for (int k = 0; k < g->joints; k++) {
+    for (int k = 0; k < g->commanded_joint_count; k++) {
         g->state.target[k] =
             logged ? s->replayed_input_record->values[g->field + GRIP_STATE_NUMBERS + (uint32_t)k]
                    : target[g->def->joint[k]];
@@ -234,13 +236,13 @@ static void apply_grip(struct tact_session *s, struct session_grip *g)
         g->commanded = command;
         update_added_grip_force(s, g);
     }
-    for (int k = 0; k < g->joints; k++) {
+    for (int k = 0; k < g->commanded_joint_count; k++) {
         const uint32_t joint = g->def->joint[k];
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness,
                      signed_force =
                          finger_index_of_joint(g, k) ? -g->state.added_force : g->state.added_force;
-        target[joint] =
-            g->state.target[k] + signed_force * tact_v3_dot(g->rows[k], g->normal) / stiffness;
+        target[joint] = g->state.target[k] +
+                        signed_force * tact_v3_dot(g->point_jacobian[k], g->normal) / stiffness;
     }
 }
 
@@ -305,11 +307,11 @@ void tact_session_measure_grips(struct tact_session *s)
             tact_hand_state(tact_world_hand(s->world, (int)g->def->hand));
         double drive_displacement[2][3] = {{0.0}};
         int limited = 0;
-        for (int k = 0; k < g->joints; k++) {
+        for (int k = 0; k < g->commanded_joint_count; k++) {
             const uint32_t joint = g->def->joint[k];
             const struct tact_scene_joint *def = &links[joint].joint;
             tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
-                         hand.torque[joint] / def->stiffness, g->rows[k]);
+                         hand.torque[joint] / def->stiffness, g->point_jacobian[k]);
             limited |= hand.saturated[joint] != 0.0 || (def->target_lower < def->target_upper &&
                                                         (hand.target[joint] == def->target_lower ||
                                                          hand.target[joint] == def->target_upper));

@@ -10,7 +10,7 @@ enum { GRIP_STATE_NUMBERS = 9 }; /* numbers of a grip in the record that come be
 struct session_grip {
     const struct tact_scene_grip *def;
     int device, channel;
-    int joints; /* number of joints that the grip commands */
+    int commanded_joint_count; /* number of joints that the grip commands */
     struct session_grip_state {
         double added_force;   /* force that the grip adds to that of the drive targets [N] */
         double force;         /* mean grip force that the drives exert, after their limits [N] */
@@ -22,7 +22,7 @@ struct session_grip {
     double center[2][3]; /* centres of the finger shapes, in the frames of their links [m] */
     double commanded;    /* commanded force in this tick [N] */
     double *jacobian;    /* scratch for the Jacobian of one finger, 6 by the number of links */
-    double rows[TACT_SCENE_GRIP_JOINTS][3]; /* finger motion per joint motion [m/rad, 1] */
+    double point_jacobian[TACT_SCENE_GRIP_JOINTS][3]; /* by joint [m/rad, 1] */
     double compliance[2][9]; /* compliance of the finger points due to the drives [m/N] */
     double normal[3];        /* direction from the first finger point to the second, unit vector */
     uint32_t field;          /* offset of the grip in the record */

@@ -178,25 +178,26 @@ static void write_hold_text(const struct tact_session *s, const struct session_h
     out[text_length] = '\0';
 }
 
-/* Logs the next event of a hold. Returns 0 where there is none, or no room for it yet. */
+/* Logs the next event of a hold. Returns 0 where there is none, or the recorder's ring is full. */
 static int log_next_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
                           int64_t now)
 {
-    const int is_event_overflow = hold->logged == hold->events && hold->events_left_out > 0;
+    const int is_event_overflow =
+        hold->logged_event_count == hold->events && hold->events_left_out > 0;
     char text[TACT_RECORDER_EVENT_TEXT];
-    if (hold->logged >= hold->events + is_event_overflow) {
+    if (hold->logged_event_count >= hold->events + is_event_overflow) {
         return 0;
     }
     write_hold_text(s, hold, is_event_overflow ? ": further events are counted, not listed" : "",
                     text);
-    const struct session_hold_event *event = &hold->event[hold->logged];
+    const struct session_hold_event *event = &hold->event[hold->logged_event_count];
     const uint64_t at = is_event_overflow ? tick : event->tick;
     const char *name = is_event_overflow ? "left out" : tact_session_hold_event_name(event->kind);
     if (tact_recorder_event_rt(s->recorder, at, now - (int64_t)(tick - at) * s->period_ns, name,
                                text)) {
         return 0;
     }
-    hold->logged++;
+    hold->logged_event_count++;
     return 1;
 }
 

@@ -41,8 +41,8 @@ struct session_hold {
         uint64_t tick;
     } event[SESSION_MAX_HOLD_EVENTS];
     int events;
-    int logged; /* number of events already logged; 1 more: the note that further ones are only
-                   counted */
+    int logged_event_count; /* number of events already logged; 1 more: the note that further ones
+                   are only counted */
     uint64_t events_left_out;
     uint64_t count[SESSION_HOLD_KINDS];
     uint32_t field; /* offset of the body-hand pair in the record; 0: the replayed log has none */

@@ -301,8 +301,8 @@ int tact_session_check_output_vectors(const struct tact_scene *scene, struct tac
     return 0;
 }
 
-/* Outputs of a log that are no vector by the present rules are limited one by one, as they were
- * when it was recorded. */
+/* Outputs of a log that do not form a vector by the present rules are limited one by one, as they
+ * were when the log was recorded. */
 static void ungroup_conflicting_outputs(const struct tact_scene *scene,
                                         struct tact_safety_channel *channels)
 {
@@ -327,12 +327,12 @@ static void map_tool_output(struct tact_session *s, uint32_t i, struct session_o
     if (tool) {
         out->part = out->owner.link >= 3;
         out->axis = out->owner.link % 3;
-        tool->port[out->part][out->axis].outputs = 1;
+        tool->first_coupling[out->part][out->axis].outputs = 1;
     }
 }
 
-/* An output that is a position goes to a channel that takes one, and no other does: there zero is
- * no rest. */
+/* Checks that outputs that are positions, and no others, go to channels that take positions: zero
+ * is a place there, and not rest. */
 static int check_output_is_position(const struct tact_session *s, uint32_t i,
                                     const struct session_output *out, struct tact_error *err)
 {
@@ -356,7 +356,8 @@ static int check_output_is_position(const struct tact_session *s, uint32_t i,
         s->scene->outputs[i].to);
 }
 
-/* Finds the joint whose motion, by the force of a person, an output sends. */
+/* Connects an output that sends the motion of a joint with the admittance by which a person's force
+ * moves that joint. */
 static void connect_admittance_output(struct tact_session *s, uint32_t i,
                                       struct session_output *out)
 {
@@ -365,7 +366,7 @@ static void connect_admittance_output(struct tact_session *s, uint32_t i,
                           ? tact_session_find_admittance(s, out->owner.index, out->owner.link)
                           : NULL;
     if (out->admittance && out->admittance->has_rate_output++) {
-        out->admittance = NULL; /* the port is that of the first device */
+        out->admittance = NULL; /* the energy of the port is computed from the first such output */
     } else if (out->admittance) {
         out->admittance->is_position = out->kind == OUTPUT_POSITION;
     }
@@ -394,7 +395,8 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
                                                  : OUTPUT_TORQUE;
     rc = rc ? rc : check_output_is_position(s, i, out, err);
     out->along = def->along;
-    /* A haptic joint is given the reaction of its coupling; a robot's joint the torque itself. */
+    /* A device that a person holds is sent minus the torque, as a reaction; a robot's joint the
+     * torque itself. */
     out->gain = strcmp(def->what, "reaction") ? def->scale : -def->scale;
     out->sensor = out->owner.kind == TACT_OWNER_HAND
                       ? find_input_measuring_joint(s, out->owner.index, out->owner.link)
@@ -409,7 +411,8 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     }
     connect_admittance_output(s, i, out);
     map_tool_output(s, i, out);
-    /* the limit of a position is not that of the way from its anchor, which the chain limits */
+    /* the safety chain limits displacements from an anchor; the limit of the position itself acts
+     * in position.c */
     *channel =
         (struct tact_safety_channel){out->kind == OUTPUT_POSITION ? DBL_MAX : def->limit, def->rate,
                                      def->filter, tact_scene_output_group(s->scene, i)};

@@ -22,7 +22,8 @@ static const struct tact_contact *find_overlap_contact(const struct tact_session
     return c->touching && (model->elastic || model->moments) ? c : NULL;
 }
 
-/* The other shape of a contact, and where it pushes this one; -1 where it is another's contact. */
+/* Returns the other shape of a contact of `shape`, and in `out` the direction in which it pushes
+ * `shape`; -1 where the contact is between other shapes. */
 static int find_other_shape_of_contact(const struct tact_contact *c, int shape, double out[3])
 {
     if (c->a != shape && c->b != shape) {
@@ -54,8 +55,8 @@ struct opposing_contacts {
     } contact[MAX_OPPOSING_CONTACTS];
 };
 
-/* Lists the shapes that the second shape of a pair presses on. Those beyond the room are left out:
- * one of them is found in a later tick, as contacts change. */
+/* Lists the shapes that the second shape of a pair presses on. Those beyond MAX_OPPOSING_CONTACTS
+ * are left out: one of them is found in a later tick, as contacts change. */
 static void list_opposing_contacts(const struct tact_session *s, const struct tact_contact *c,
                                    struct opposing_contacts *list)
 {
@@ -71,8 +72,8 @@ static void list_opposing_contacts(const struct tact_session *s, const struct ta
     }
 }
 
-/* Whether a listed contact is with the body of a shape and opposes a contact that pushes to `out`,
- * and the point is in what either of them presses on. */
+/* Whether one of the listed contacts is with the body of body_shape and pushes against `out`, and
+ * the point is inside body_shape or the shape of that contact. */
 static int is_overlap_inside_pressed_body(const struct tact_session *s,
                                           const struct opposing_contacts *list, int body_shape,
                                           const double out[3], const double point[3])

@@ -175,7 +175,7 @@ static void carry_overlap_of_unmeasured_pair(struct tact_session *s, int pair,
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     const struct session_last_overlap *last = &near_pair->last;
     memset(m, 0, sizeof *m);
-    near_pair->age = ++near_pair->unmeasured;
+    near_pair->age = ++near_pair->unmeasured_tick_count;
     if (last->frame) {
         tact_world_carry(s->world, pair, &last->a, &last->b, &last->moments, m);
     }
@@ -188,7 +188,7 @@ static void store_overlap_to_carry_forward(struct tact_session *s, int pair,
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
-    near_pair->unmeasured = 0;
+    near_pair->unmeasured_tick_count = 0;
     near_pair->last.frame = near_pair->status > 0;
     if (near_pair->status > 0) {
         near_pair->last = (struct session_last_overlap){*m, poses[c->a], poses[c->b], 1};
@@ -327,7 +327,7 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         near_pair->status = 0;
         near_pair->age = AGE_OF_HOST_MOMENTS;
         if (!tact_world_is_close(s->world, i)) {
-            near_pair->unmeasured = 0;
+            near_pair->unmeasured_tick_count = 0;
             near_pair->last.frame = 0;
             tact_world_set_moments(s->world, i, NULL);
             continue;

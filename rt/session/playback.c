@@ -46,7 +46,7 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
                               "outputs stay disarmed until the device %s is calibrated", def->name);
     }
     int rc = tact_session_open_device(&playback_session, (uint32_t)index,
-                                      &playback->opened[playback->count].device, err);
+                                      &playback->opened_devices[playback->count].device, err);
     playback->count += !rc;
     return rc;
 }
@@ -75,7 +75,8 @@ static int open_playback_deadman(const struct tact_session *s, const struct tact
         return rc;
     }
     playback->deadman_device = playback->count - 1;
-    const struct tact_device_info *info = &playback->opened[playback->deadman_device].device.info;
+    const struct tact_device_info *info =
+        &playback->opened_devices[playback->deadman_device].device.info;
     playback->deadman_channel = find_channel_index(info->input, info->input_count, dot + 1);
     if (playback->deadman_channel < 0) {
         tact_scene_where(o->scene, "deadman", err);
@@ -116,8 +117,8 @@ static int make_playback_safety_chain(const struct tact_session *s,
                                       const struct tact_replay_options *o,
                                       struct session_playback *playback, struct tact_error *err)
 {
-    const struct tact_device_info *logged_device = &s->devices[playback->logged].device.info;
-    const struct tact_device_info *now = &playback->opened[0].device.info;
+    const struct tact_device_info *logged_device = &s->devices[playback->device_in_log].device.info;
+    const struct tact_device_info *now = &playback->opened_devices[0].device.info;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;
@@ -125,7 +126,7 @@ static int make_playback_safety_chain(const struct tact_session *s,
         const struct session_output *out = &s->outputs[i];
         playback->channel[i] = -1;
         channels[i] = (struct tact_safety_channel){0.0, INFINITY, 0.0, 0};
-        if (out->device != playback->logged) {
+        if (out->device != playback->device_in_log) {
             continue;
         }
         const struct tact_device_channel *logged_channel = &logged_device->output[out->channel];
@@ -173,13 +174,13 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
             err, -EINVAL,
             "playing back a log on a device needs a scene with a deadman and limits: --scene FILE");
     }
-    playback->logged = find_device(s->scene, o->playback_device, strlen(o->playback_device));
+    playback->device_in_log = find_device(s->scene, o->playback_device, strlen(o->playback_device));
     for (int i = 0; i < s->output_count; i++) {
-        outputs += s->outputs[i].device == playback->logged;
+        outputs += s->outputs[i].device == playback->device_in_log;
     }
-    if (playback->logged < 0 || !outputs) {
+    if (playback->device_in_log < 0 || !outputs) {
         return tact_error_set(err, -ENODEV,
-                              playback->logged < 0
+                              playback->device_in_log < 0
                                   ? "the log's scene has no device \"%s\""
                                   : "the logged session has no output on the device \"%s\"",
                               o->playback_device);
@@ -201,7 +202,7 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
 /* 1 while the deadman of playback is pressed, on a device that is present and has recent values. */
 static int is_playback_deadman_held(const struct session_playback *playback)
 {
-    const struct tact_device_input *in = &playback->opened[playback->deadman_device].input;
+    const struct tact_device_input *in = &playback->opened_devices[playback->deadman_device].input;
     return in->state != TACT_DEVICE_LOST && in->state != TACT_DEVICE_STALE &&
            in->channel[playback->deadman_channel] > 0.5;
 }
@@ -211,25 +212,27 @@ void tact_session_playback_write(struct tact_session *s, struct session_playback
 {
     int64_t now = tact_clock_now();
     for (int i = 0; i < playback->count; i++) {
-        playback->opened[i].device.ops->read(playback->opened[i].device.self, tick,
-                                             (double)tick * s->period, now,
-                                             &playback->opened[i].input);
+        playback->opened_devices[i].device.ops->read(playback->opened_devices[i].device.self, tick,
+                                                     (double)tick * s->period, now,
+                                                     &playback->opened_devices[i].input);
     }
-    int lost = playback->opened[0].input.state == TACT_DEVICE_LOST;
+    int lost = playback->opened_devices[0].input.state == TACT_DEVICE_LOST;
     for (int i = 0; i < s->output_count; i++) {
-        playback->wanted[i] = playback->channel[i] >= 0 && !lost ? s->sent_outputs[i] : 0.0;
+        playback->requested_outputs[i] =
+            playback->channel[i] >= 0 && !lost ? s->sent_outputs[i] : 0.0;
     }
-    int state = tact_safety_step(&playback->safety, playback->wanted,
-                                 is_playback_deadman_held(playback) && !lost, tick, playback->sent);
+    int state =
+        tact_safety_step(&playback->safety, playback->requested_outputs,
+                         is_playback_deadman_held(playback) && !lost, tick, playback->sent_outputs);
     for (int i = 0; i < s->output_count; i++) {
         if (playback->channel[i] >= 0) {
-            playback->opened[0].output[playback->channel[i]] = playback->sent[i];
+            playback->opened_devices[0].output[playback->channel[i]] = playback->sent_outputs[i];
         }
     }
     for (int i = 0; i < playback->count; i++) {
-        if (playback->opened[i].device.ops->write) {
-            playback->opened[i].device.ops->write(playback->opened[i].device.self,
-                                                  playback->opened[i].output, now);
+        if (playback->opened_devices[i].device.ops->write) {
+            playback->opened_devices[i].device.ops->write(playback->opened_devices[i].device.self,
+                                                          playback->opened_devices[i].output, now);
         }
     }
     report->playback_ticks++;
@@ -242,9 +245,9 @@ void tact_session_playback_write(struct tact_session *s, struct session_playback
 void tact_session_playback_close(struct session_playback *playback)
 {
     while (playback->count > 0) {
-        struct tact_device *device = &playback->opened[--playback->count].device;
-        double *output = playback->opened[playback->count].output;
-        memset(output, 0, sizeof playback->opened[0].output);
+        struct tact_device *device = &playback->opened_devices[--playback->count].device;
+        double *output = playback->opened_devices[playback->count].output;
+        memset(output, 0, sizeof playback->opened_devices[0].output);
         if (device->ops->write) {
             device->ops->write(device->self, output, tact_clock_now());
         }

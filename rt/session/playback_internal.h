@@ -13,14 +13,14 @@ struct session_playback {
         struct tact_device device;
         struct tact_device_input input;
         double output[TACT_DEVICE_CHANNELS];
-    } opened[PLAYBACK_DEVICES]; /* opened devices; the first is the output device */
+    } opened_devices[PLAYBACK_DEVICES]; /* opened devices; the first is the output device */
     int count;
-    int logged;                        /* index of the device in the log's scene */
+    int device_in_log;                 /* index of the device in the log's scene */
     int deadman_device;                /* index of the deadman's device in `opened` */
     int deadman_channel;               /* input */
     int channel[TACT_SAFETY_CHANNELS]; /* channel of the device for each output of the log, or -1 */
     struct tact_safety safety;
-    double wanted[TACT_SAFETY_CHANNELS], sent[TACT_SAFETY_CHANNELS];
+    double requested_outputs[TACT_SAFETY_CHANNELS], sent_outputs[TACT_SAFETY_CHANNELS];
 };
 
 /* Opens the output device of o->scene and the device of that scene's deadman. Nothing in the log

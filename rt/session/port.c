@@ -62,14 +62,15 @@ static void add_axis_to_port(const struct tact_session *s, struct session_coupli
     const struct tact_scene_port *a = &axis->port;
     struct tact_scene_port *p = &c->port.numbers;
     const double stiffest = axis->stiffest > 0.0 ? axis->stiffest / gain : INFINITY;
-    const int is_first = c->port.calibration < 0;
-    c->port.calibration = device;
+    const int is_first = c->port.calibrated_device < 0;
+    c->port.calibrated_device = device;
     p->mass = is_first ? a->mass / gain : fmin(p->mass, a->mass / gain);
     p->damping = is_first ? a->damping / gain : fmin(p->damping, a->damping / gain);
     p->friction = is_first ? a->friction / force : fmin(p->friction, a->friction / force);
     p->resolution = fmax(p->resolution, a->resolution * motion);
     p->delay = fmax(p->delay, fmax(a->delay, tact_session_device_delay(s, device)));
-    c->port.stiffest = is_first ? stiffest : fmin(c->port.stiffest, stiffest);
+    c->port.stable_wall_stiffness =
+        is_first ? stiffest : fmin(c->port.stable_wall_stiffness, stiffest);
 }
 
 /* Sum of the scales by which a device receives the reaction of a joint. */
@@ -92,7 +93,7 @@ static void add_tool_axes_to_port(const struct tact_session *s, struct session_c
     const uint32_t output_channel_count =
         c->is_rotation ? tool->def->torque_count : tool->def->force_count;
     const uint32_t count = c->is_rotation ? tool->def->attitude_count : tool->def->position_count;
-    const uint32_t axis = (uint32_t)(c - tool->port[c->is_rotation]);
+    const uint32_t axis = (uint32_t)(c - tool->first_coupling[c->is_rotation]);
     for (uint32_t i = 0; output_channel_count > 0 && count == 3 && i < count; i++) {
         if (i != axis && !s->precedes_results_39) {
             continue;
@@ -105,8 +106,8 @@ static void add_tool_axes_to_port(const struct tact_session *s, struct session_c
 static void set_port_of_coupling(const struct tact_session *s, struct session_coupling *c)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
-    c->port.calibration = -1;
-    c->port.stiffest = INFINITY;
+    c->port.calibrated_device = -1;
+    c->port.stable_wall_stiffness = INFINITY;
     if (c->tool) {
         add_tool_axes_to_port(s, c);
     }
@@ -118,11 +119,11 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         }
     }
     c->port.numbers = def->device ? *def->device : c->port.numbers;
-    c->port.are_axis_numbers_known = def->device || c->port.calibration >= 0;
+    c->port.are_axis_numbers_known = def->device || c->port.calibrated_device >= 0;
     if (c->port.are_axis_numbers_known) {
         const struct tact_scene_port *p = &c->port.numbers;
         const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
-        c->port.bound = def->hard ? passive : 0.0;
+        c->port.bound_stiffness = def->hard ? passive : 0.0;
         c->port.max_damping = MAX_PASSIVITY_DAMPING * p->mass / s->period;
     }
 }
@@ -135,14 +136,15 @@ void tact_session_set_ports(struct tact_session *s)
         count = tact_session_coupling_group_size(s, i);
         for (int k = 0; k < count; k++) {
             set_port_of_coupling(s, &c[k]);
-            bound_stiffness =
-                c[k].port.bound > 0.0 ? fmin(bound_stiffness, c[k].port.bound) : bound_stiffness;
+            bound_stiffness = c[k].port.bound_stiffness > 0.0
+                                  ? fmin(bound_stiffness, c[k].port.bound_stiffness)
+                                  : bound_stiffness;
             max_damping = c[k].port.max_damping > 0.0 ? fmin(max_damping, c[k].port.max_damping)
                                                       : max_damping;
         }
         for (int k = 0; k < count; k++) {
-            if (s->precedes_results_38) { /* the three axes of a tool share one energy bound */
-                c[k].port.bound = isfinite(bound_stiffness) ? bound_stiffness : 0.0;
+            if (s->precedes_results_38) { /* then the axes of a tool shared one bound */
+                c[k].port.bound_stiffness = isfinite(bound_stiffness) ? bound_stiffness : 0.0;
             }
             c[k].port.max_damping = isfinite(max_damping) ? max_damping : 0.0;
         }
@@ -233,7 +235,7 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const struct tact_scene_port *p = &c->port.numbers;
     const char *name = s->hands[c->hand].joint_names[c->link];
-    const char *file = s->scene->devices[c->port.calibration].calibration;
+    const char *file = s->scene->devices[c->port.calibrated_device].calibration;
     if (!isfinite(p->mass / s->period) || !isfinite(p->damping / s->period) ||
         !isfinite(p->friction) || !isfinite(p->resolution)) {
         locate_coupling(s, c, "stiffness", err);
@@ -242,7 +244,7 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
                               "by the inputs and outputs of %s",
                               file, name);
     }
-    if (def->hard && !(c->port.bound > 0.0)) {
+    if (def->hard && !(c->port.bound_stiffness > 0.0)) {
         locate_coupling(s, c, "hard", err);
         return tact_error_set(
             err, -EINVAL,
@@ -255,9 +257,9 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
 double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_coupling *c)
 {
     const struct tact_scene_port *p = &c->port.numbers;
-    return isfinite(c->port.stiffest)
+    return isfinite(c->port.stable_wall_stiffness)
                ? fmin(tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period),
-                      c->port.stiffest)
+                      c->port.stable_wall_stiffness)
                : tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution,
                                          s->period);
 }
@@ -274,10 +276,10 @@ static int check_calibrated_stiffness(const struct tact_session *s,
         tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
     const double max_silent_stiffness =
         tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
-    const int was_wall_pressed_in_calibration = isfinite(c->port.stiffest);
+    const int was_wall_pressed_in_calibration = isfinite(c->port.stable_wall_stiffness);
     const double max_stiffness = tact_session_stiffest_of_port(s, c);
     const char *name = s->hands[c->hand].joint_names[c->link];
-    const char *file = s->scene->devices[c->port.calibration].calibration;
+    const char *file = s->scene->devices[c->port.calibrated_device].calibration;
     if (!def->hard && stiffness > max_stiffness) {
         locate_coupling(s, c, "stiffness", err);
         return tact_error_set(
@@ -285,7 +287,8 @@ static int check_calibrated_stiffness(const struct tact_session *s,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
             "%.100s (%s); expected less, or \"hard: true\"",
             stiffness, name, floor(max_stiffness * 1e3) / 1e3, file,
-            was_wall_pressed_in_calibration && c->port.stiffest < max_stiffness_without_friction
+            was_wall_pressed_in_calibration &&
+                    c->port.stable_wall_stiffness < max_stiffness_without_friction
                 ? "the largest wall stiffness that was stable in calibration"
             : max_silent_stiffness < max_stiffness_without_friction &&
                     !was_wall_pressed_in_calibration
@@ -325,8 +328,8 @@ static int check_damping(const struct tact_session *s, const struct session_coup
                           floor(max_damping * 1e3 + 1e-6) / 1e3, c->port.numbers.mass, delay);
 }
 
-/* 1 where a device receives the reaction of one of a group of n couplings. The script of an
- * `operator` moves whatever the force is. */
+/* 1 where a device receives the reaction of one of a group of n couplings. Of an `operator` this is
+ * 0: its script moves independently of the force. */
 static int is_reaction_sent(const struct tact_session *s, const struct session_coupling *c, int n)
 {
     for (int i = 0; i < s->output_count; i++) {
@@ -361,7 +364,8 @@ static void warn_about_unknown_device(const struct tact_session *s,
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", line);
 }
 
-/* The forces of a delay are kept, so that it has a bound. */
+/* Checks the delay of a coupling's device: the forces sent within it are stored, in at most
+ * MAX_PORT_DELAY ticks. */
 static int check_port_delay(const struct tact_session *s, const struct session_coupling *c,
                             struct tact_error *err)
 {
@@ -393,13 +397,13 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
                                 "needs the numbers of the device of %s; expected \"device\" beside "
                                 "it, or a calibration file with that axis",
                                 s->hands[c->hand].joint_names[c->link]);
-        } else if (def->device && c->port.calibration >= 0) {
+        } else if (def->device && c->port.calibrated_device >= 0) {
             locate_coupling(s, c, "device", err);
             rc = tact_error_set(err, -EINVAL,
                                 "the numbers of this device are in %.100s too; expected one of the "
                                 "two",
-                                s->scene->devices[c->port.calibration].calibration);
-        } else if (c->port.calibration >= 0) {
+                                s->scene->devices[c->port.calibrated_device].calibration);
+        } else if (c->port.calibrated_device >= 0) {
             rc = check_tool_axes(s, c, err);
             rc = rc ? rc : check_scaled_numbers(s, c, err);
             rc = rc ? rc : check_damping(s, c, err);

@@ -9,13 +9,13 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define MAX_WHOLE_TICKS_ERROR 1e-9 /* of a delay that counts as whole ticks [ticks] */
+#define MAX_WHOLE_TICKS_ERROR 1e-9 /* largest rounding error of a delay of whole ticks [ticks] */
 
 double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c)
 {
-    const struct session_coupling *axes = c->tool ? c->tool->port[c->is_rotation] : c;
+    const struct session_coupling *axes = c->tool ? c->tool->first_coupling[c->is_rotation] : c;
     double delay = tact_session_measured_delay(s, c);
-    for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* those of a device along the world's axes */
+    for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* of a tool all three axes of its device */
         delay =
             axes[i].port.are_axis_numbers_known ? fmax(delay, axes[i].port.numbers.delay) : delay;
     }
@@ -30,7 +30,7 @@ int tact_session_set_port_delays(struct tact_session *s)
         const double delay = fmax(0.0, tact_session_port_delay(s, c));
         const double ticks = fmin(MAX_PORT_DELAY, delay / s->period);
         c->port.delay.count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
-        c->port.delay.newest_force_fraction = fmax(0.0, c->port.delay.count - ticks);
+        c->port.delay.newer_force_fraction = fmax(0.0, c->port.delay.count - ticks);
         c->port.delay.force = calloc((size_t)c->port.delay.count + 1, sizeof(double));
         if (!c->port.delay.force) {
             return -ENOMEM;
@@ -55,11 +55,12 @@ static double mean_acting_force(const struct session_coupling *c)
     }
     const double newer_sent_force =
         delay->count > 1 ? delay->force[delay->count - 2] : c->state.force;
-    return delay->newest_force_fraction * newer_sent_force +
-           (1.0 - delay->newest_force_fraction) * delay->force[delay->count - 1];
+    return delay->newer_force_fraction * newer_sent_force +
+           (1.0 - delay->newer_force_fraction) * delay->force[delay->count - 1];
 }
 
-/* The force of the last tick becomes one of those before it. */
+/* Stores the force of the last tick, which becomes the newest of the sent forces that have not
+ * acted yet. */
 static void store_sent_force(struct session_coupling *c)
 {
     struct session_port_delay *delay = &c->port.delay;
@@ -79,7 +80,7 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     }
     port->energy += work;
     /* a tool that moves freely gives its energy of motion back, which generates nothing */
-    const int is_in_free_motion = c->port.delay.free > c->port.delay.count;
+    const int is_in_free_motion = c->port.delay.ticks_without_contact > c->port.delay.count;
     port->energy_absorbed_since_contact += is_in_free_motion ? fmax(0.0, work) : work;
     port->least_energy = fmin(port->least_energy, port->energy);
 }

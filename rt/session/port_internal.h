@@ -14,13 +14,13 @@ struct session_coupling;
 /* Forces that were sent to a device before the last tick and have not acted yet, and the last one
  * that has. */
 struct session_port_delay {
-    int count;                    /* number of them; 0: a force acts at once */
-    double newest_force_fraction; /* share of a tick in which the force sent count ticks ago acts, 0
-                     to 1; in the rest it is the last of these */
+    int count;                    /* number of these forces; 0: a force acts at once */
+    double newer_force_fraction;  /* fraction of a tick in which the second oldest of these forces
+                                      acts, 0 to 1; in the rest the oldest */
     double *force;                /* [count] newest first [N m, N] */
-    double free;    /* number of ticks since the hand touched, up to count + 1: then no force of a
-                       contact acts any more */
-    uint32_t field; /* their field in the record */
+    double ticks_without_contact; /* number of ticks since the hand touched, up to count + 1: then
+                    no force of a contact acts any more */
+    uint32_t field;               /* offset of these values in the record */
 };
 
 /* Properties of the device at the other end of a coupling. */
@@ -28,11 +28,12 @@ struct session_port {
     int are_axis_numbers_known;     /* 1: it has numbers: */
     struct tact_scene_port numbers; /* device properties in the units of the joint; with a tool, in
                                        those of the device */
-    int calibration; /* index of the device whose calibration file states the properties, or -1 */
-    double stiffest; /* smallest stiffness of a wall that was stable in calibration; INFINITY: none
-                        known */
-    double bound;    /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
-    double max_damping; /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
+    int calibrated_device; /* index of the device whose calibration file states the properties, or
+                              -1 */
+    double stable_wall_stiffness; /* smallest stiffness of a wall that was stable in calibration;
+                        INFINITY: none known */
+    double bound_stiffness;       /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
+    double max_damping;           /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
     struct session_port_delay delay;
 };
 

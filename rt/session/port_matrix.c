@@ -11,7 +11,7 @@
 /* Rounding of the largest eigenvalue: a matrix along the axes may be at the limit of each. */
 #define EIGENVALUE_ROUNDING 1e-9
 
-/* What the device renders along an axis: stiffness, or damping (damps). */
+/* Largest stiffness, or damping (is_damping), that the device renders along an axis. */
 static double find_limit_of_axis(const struct tact_session *s, const struct session_coupling *c,
                                  int is_damping)
 {
@@ -21,8 +21,9 @@ static double find_limit_of_axis(const struct tact_session *s, const struct sess
                : tact_session_stiffest_of_port(s, c);
 }
 
-/* Roots of the gain of force and torque over the limit of the device, the least of three axes, as
- * the matrix turns among them; 0 where no limit is known or an energy bound acts. */
+/* Weights of the six coordinates: square roots of the coupling's gain over the device's limit, of
+ * three axes the least, as the matrix couples these; 0 where no limit is known or an energy bound
+ * acts. */
 static void compute_matrix_weights(const struct tact_session *s, const struct session_coupling *c,
                                    int is_damping, double weight[6])
 {

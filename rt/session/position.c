@@ -17,10 +17,10 @@
 static void connect_position(const struct tact_session *s, struct session_position *p)
 {
     const struct tact_device_info *info = &s->devices[p->device].device.info;
-    p->measured = info->output[p->channel].raw - 1;
+    p->measuring_channel = info->output[p->channel].raw - 1;
     p->output = -1;
     p->limit = DBL_MAX;
-    p->state.sent = p->state.anchor = info->input[p->measured].rest;
+    p->state.last_sent_position = p->state.anchor = info->input[p->measuring_channel].rest;
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         if (out->kind == OUTPUT_POSITION && out->device == p->device &&
@@ -71,25 +71,25 @@ static double get_joint_position(const struct tact_session *s, const struct sess
     return tact_hand_state(tact_world_hand(s->world, owner->index)).q[owner->link];
 }
 
-/* The device was where it is sent now when the joint was where it is now. */
+/* Sets the anchor: further motion of the joint is added to the position that was sent last. */
 static void anchor_position(struct session_position *p, double joint)
 {
-    p->state.anchor = p->state.sent;
-    p->state.joint = joint;
+    p->state.anchor = p->state.last_sent_position;
+    p->state.joint_at_anchor = joint;
 }
 
-/* A device that is found where it is measured to be is sent to that place; one that is lost, or was
- * never measured, to the place that it was sent to last. */
+/* Sets the anchor to the measured position once the device is present; until then, and while it is
+ * lost, to the position that was sent last. */
 static void update_known_device_position(const struct tact_session *s, struct session_position *p,
                                          double joint)
 {
     const struct tact_device_input *in = &s->devices[p->device].input;
-    const double measured = in->channel[p->measured];
+    const double measured = in->channel[p->measuring_channel];
     if (in->state == TACT_DEVICE_LOST) {
         p->state.is_known = 0.0;
     } else if (p->state.is_known == 0.0 && in->state != TACT_DEVICE_STALE && isfinite(measured)) {
         p->state.is_known = 1.0;
-        p->state.sent = measured;
+        p->state.last_sent_position = measured;
         anchor_position(p, joint);
     }
     if (p->state.is_known == 0.0) {
@@ -104,13 +104,15 @@ static double clamp_position(const struct session_position *p, double x)
     return x < low ? low : x > high ? high : x;
 }
 
-/* What a person pushes on at the limit leaves the joint's motion beyond it out, so that the device
- * moves back as soon as the joint does. */
+/* Displacement from the anchor that an output requests. Where a person pushes a joint beyond the
+ * limit of the device, that part of the motion is not counted, so that the device moves back as
+ * soon as the joint does. */
 static double compute_displacement(struct tact_session *s, struct session_position *p, double joint,
                                    uint64_t tick)
 {
     const struct session_output *out = &s->outputs[p->output];
-    const double unclamped_position = p->state.anchor + out->gain * (joint - p->state.joint);
+    const double unclamped_position =
+        p->state.anchor + out->gain * (joint - p->state.joint_at_anchor);
     const double clamped_position = clamp_position(p, unclamped_position);
     const int is_clamped = s->safety.state == TACT_SAFETY_ARMED &&
                            clamped_position != unclamped_position && isfinite(unclamped_position);
@@ -119,7 +121,7 @@ static double compute_displacement(struct tact_session *s, struct session_positi
                             &was_clamped);
     p->state.clamped = was_clamped;
     if (is_clamped && p->is_admittance_joint) {
-        p->state.joint = joint - (clamped_position - p->state.anchor) / out->gain;
+        p->state.joint_at_anchor = joint - (clamped_position - p->state.anchor) / out->gain;
     }
     return clamped_position - p->state.anchor;
 }
@@ -138,16 +140,16 @@ void tact_session_request_position_displacements(struct tact_session *s, uint64_
     }
 }
 
-/* Moves a device by what the safety chain lets through, while it is armed. What a person pushes on
- * faster than the rate limit leaves the rest of the joint's motion out, so that the device does not
- * move on once the joint stands still. */
+/* Moves a device by the displacement that the armed safety chain allows. Where a person pushes a
+ * joint faster than the rate limit, the rest of the motion is not counted, so that the device stops
+ * when the joint does. */
 static void move_device_position(struct tact_session *s, struct session_position *p, double joint)
 {
     const struct session_output *out = &s->outputs[p->output];
     const double displacement = s->sent_outputs[p->output];
-    p->state.sent = clamp_position(p, p->state.anchor + displacement);
+    p->state.last_sent_position = clamp_position(p, p->state.anchor + displacement);
     if (p->is_admittance_joint && s->safety.channel[p->output].slowed) {
-        p->state.joint = joint - displacement / (out->gain * s->safety.ramp * out->gate);
+        p->state.joint_at_anchor = joint - displacement / (out->gain * s->safety.ramp * out->gate);
     }
 }
 
@@ -156,7 +158,7 @@ void tact_session_send_limited_positions(struct tact_session *s)
     const int is_armed = s->safety.state == TACT_SAFETY_ARMED;
     for (int i = 0; i < s->positions->count; i++) {
         struct session_position *p = &s->positions->position[i];
-        const double joint = get_joint_position(s, p), before = p->state.sent;
+        const double joint = get_joint_position(s, p), before = p->state.last_sent_position;
         if (p->output < 0) {
             continue;
         }
@@ -167,9 +169,10 @@ void tact_session_send_limited_positions(struct tact_session *s)
         } else {
             anchor_position(p, joint);
         }
-        s->sent_outputs[p->output] = p->state.sent;
+        s->sent_outputs[p->output] = p->state.last_sent_position;
         if (out->admittance) {
-            out->admittance->state.rate = (p->state.sent - before) / (s->period * out->gain);
+            out->admittance->state.rate =
+                (p->state.last_sent_position - before) / (s->period * out->gain);
         }
     }
     tact_session_send_last_positions(s);
@@ -179,6 +182,6 @@ void tact_session_send_last_positions(struct tact_session *s)
 {
     for (int i = 0; s->positions && i < s->positions->count; i++) {
         const struct session_position *p = &s->positions->position[i];
-        s->devices[p->device].output[p->channel] = p->state.sent;
+        s->devices[p->device].output[p->channel] = p->state.last_sent_position;
     }
 }

@@ -10,16 +10,16 @@ struct session_positions {
     int count;
     struct session_position {
         int device, channel;
-        int measured;            /* input of the device that measures the position */
+        int measuring_channel;   /* input of the device that measures the position */
         int output;              /* index of the output that moves it; -1: none */
         int is_admittance_joint; /* 1: a person's force moves the joint */
         double limit;            /* largest |position| [rad, m] */
         struct session_position_state {
-            double sent;     /* position sent last [rad, m] */
-            double anchor;   /* position to which the motion of the joint is added [rad, m] */
-            double joint;    /* position of the joint from which its motion counts [rad, m] */
-            double is_known; /* 1: measured since the start, or since the device was lost */
-            double clamped;  /* 1: the limit acted in the last tick */
+            double last_sent_position; /* position sent last [rad, m] */
+            double anchor; /* position to which the motion of the joint is added [rad, m] */
+            double joint_at_anchor; /* of the joint, from which its motion counts [rad, m] */
+            double is_known;        /* 1: measured since the start, or since the device was lost */
+            double clamped;         /* 1: the limit acted in the last tick */
         } state;
         uint32_t field; /* offset of its field in the record */
     } position[];
@@ -31,12 +31,12 @@ struct session_positions {
  * functions are real-time safe. */
 int tact_session_connect_positions(struct tact_session *s);
 
-/* Sets `wanted` of the outputs that are positions, for the safety chain: how far each is to be from
- * its anchor. */
+/* Sets requested_outputs of the outputs that are positions, for the safety chain: the displacement
+ * of each from its anchor. */
 void tact_session_request_position_displacements(struct tact_session *s, uint64_t tick);
 
-/* After the safety chain: turns `wanted` and `sent` of these outputs into positions, and sets the
- * channels of the devices. */
+/* After the safety chain: converts requested_outputs and sent_outputs of these outputs from
+ * displacements to positions, and sets the channels of the devices. */
 void tact_session_send_limited_positions(struct tact_session *s);
 
 /* Sets the channels of the devices to the positions that were sent last. */

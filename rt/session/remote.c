@@ -217,8 +217,8 @@ static int is_tie_allowed_here(const struct tact_session *s, const struct sessio
            r->state.must_release_deadman_to_reengage == 0.0;
 }
 
-/* A site that was there and is lost must be engaged by hand again: by the deadman of this site, or
- * where it has none by that of the other, if there is one. */
+/* A tie whose other site was connected and is lost engages again only after a deadman was released:
+ * that of this site or, where it has none, that of the other, if there is one. */
 static void update_reengagement(const struct tact_session *s, struct session_remote *r)
 {
     const struct tact_device_input *in = device_input_of_tie(s, r);
@@ -248,9 +248,9 @@ static int is_finite_input(const struct session_remote *r, const struct tact_dev
     return is_finite;
 }
 
-/* After silence the ends of a line are brought together again by the correction; after the
- * deadman was released, and always in the other modes, the other position counts from where it is
- * then. */
+/* Value of state.ticks while not engaged. -1 after silence of a line of waves, whose ends the
+ * position correction brings together again; 0 otherwise: on engagement the offset between the
+ * positions of the two sites is then set anew. */
 static double disengaged_ticks_value(const struct session_remote *r,
                                      const struct tact_device_input *in)
 {
@@ -259,8 +259,8 @@ static double disengaged_ticks_value(const struct session_remote *r,
     return r->state.ticks > 0.0 ? (has_site_gone_silent ? -1.0 : 0.0) : r->state.ticks;
 }
 
-/* Engages without a jump: once what was felt has faded, and the end of the line stays where it
- * is. */
+/* Engages a tie without a jump: once the force of the last engagement has faded, and with the end
+ * of the line where it is. */
 static void update_engagement(struct tact_session *s, struct session_remote *r, double now)
 {
     struct session_remote_state *state = &r->state;
@@ -296,7 +296,7 @@ static void update_target_from_position(const struct tact_session *s, struct ses
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
     state->line_end_correction_rate = state->used_wave = 0.0;
-    /* mode position_force at the person: minus the force of the other site */
+    /* mode position_force at the person's site: the damper renders the force of the other site */
     if (r->def->stiffness == 0.0) {
         state->rate = state->ticks > 0.0
                           ? -state->force_fraction * in->channel[r->in.force] / r->damping +
@@ -309,7 +309,7 @@ static void update_target_from_position(const struct tact_session *s, struct ses
         return;
     }
     if (r->is_attitude) {
-        if (r->vector_component == 0) { /* of all three */
+        if (r->vector_component == 0) { /* sets all three components */
             tact_session_track_remote_attitude(s, r);
         }
         return;
@@ -330,7 +330,7 @@ static void set_tied_joint_target(const struct tact_session *s, struct session_r
     const double stiffness = joint_coupling ? joint_coupling->stiffness : 0.0;
     double *target = &hand.target[r->link];
     r->tie_target = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
-    if (r->axes) { /* set once all three components have theirs */
+    if (r->axes) { /* the targets of a vector are set once all three components have a tie_target */
         return;
     }
     *target = r->coupling ? (stiffness * *target + r->stiffness * r->tie_target) /
@@ -423,7 +423,8 @@ void tact_session_send_to_other_sites(struct tact_session *s)
         const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
         const double q = hand.q[r->link], v = hand.v[r->link];
         double *out = s->devices[r->device].output;
-        /* With a force limit, the joint's drive is the tie's alone. */
+        /* A joint without a coupling has the tie as its only drive, whose torque may be at a force
+         * limit. */
         r->state.force = r->coupling
                              ? r->stiffness * (r->tie_target - q) + r->damping * (r->state.rate - v)
                              : hand.torque[r->link];

@@ -25,7 +25,7 @@ struct session_remote {
                          */
     /* first tick in which a changed state of the other site is logged */
     uint64_t site_condition_log_tick;
-    double terms; /* on which both sites must agree: rt/remote_terms_internal.h */
+    double terms; /* number of what both sites must agree on: rt/remote_terms_internal.h */
     struct session_coupling *coupling; /* coupling of the joint to what a person holds, or NULL */
     double stiffness,
         damping; /* stiffness and damping of the joint's drive that belong to this tie */
@@ -43,7 +43,7 @@ struct session_remote {
     int is_line_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stands
                              still */
     double energy_added_to_wave; /* what the force of a robot's end added to the square of the wave
-                                    that arrived in the tick, while its share rises [W] */
+                                    that arrived in the tick, while force_fraction rises [W] */
     double tie_target; /* target of this tie in the tick, part of the drive's target [rad, m] */
     struct session_remote_state {
         double target; /* position of the line's end, to which the tie's spring pulls the joint
@@ -52,7 +52,7 @@ struct session_remote {
         double line_end_correction_rate; /* part of the line end's rate that corrects its position
                               toward the other site's */
         double force;                    /* force of the tie on the joint [N m, N] */
-        double used_wave, sent_wave;     /* waves [sqrt(W)] */
+        double used_wave, sent_wave;     /* waves at the line's end [sqrt(W)] */
         double offset; /* offset between the positions of the two sites, so that nothing jumps [rad,
                           m] */
         double other_site_position; /* position of the other site in the last tick [rad, m] */
@@ -86,7 +86,8 @@ int tact_session_connect_remotes(struct tact_session *s, struct tact_error *err)
 /* Adds stiffness and damping of the ties of a joint to its drive. */
 void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
                                    struct tact_link_def *link);
-/* Before and after the solve: their targets; and what goes to the other site. Real-time safe. */
+/* Sets the targets of tied joints, before the solve; and sets the channels that go to the other
+ * site, after it. Real-time safe. */
 void tact_session_set_tie_targets(struct tact_session *s, uint64_t tick);
 void tact_session_send_to_other_sites(struct tact_session *s);
 /* Logs clutch and fault of the other sites when they begin and end, at most once a second. */
@@ -95,19 +96,20 @@ void tact_session_free_remotes(struct tact_session *s);
 
 /* remote_wave.c: both ends of a line of waves. Real-time safe. */
 #define TACT_SESSION_FORCE_RAMP_TIME 0.2 /* time for which a felt force fades in or out [s] */
-/* Share of the felt force after a tick in which it fades. */
+/* Fraction of the force that a person feels, after a tick in which that force fades. */
 double tact_session_faded_force_fraction(const struct tact_session *s,
                                          const struct session_remote *r);
 /* Target rate of the damper that fades out the force of the last tick. */
 double tact_session_rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
                                        double joint_rate);
-/* Finds what arrived, before the engagement. */
+/* Sets r->arrived_wave_kind, before the engagement. */
 void tact_session_set_arrived_wave_kind(const struct tact_session *s, struct session_remote *r);
-/* Updates the share of the felt force, and at the robot of the waves, while engaged. */
+/* Updates the fraction of the force that a person feels and, at the robot, of the waves that are
+ * used, while engaged. */
 void tact_session_update_force_fraction(const struct tact_session *s, struct session_remote *r);
-/* Lets the other site's position count from where it is. */
+/* Sets the offset with which the other site's present position agrees with the end of the line. */
 void tact_session_zero_position_offset(const struct tact_session *s, struct session_remote *r);
-/* Sets the target rate of the joint's drive from the wave. */
+/* Sets the target rate of the joint's drive from the wave that arrived. */
 void tact_session_update_target_from_wave(const struct tact_session *s, struct session_remote *r,
                                           double joint_rate);
 /* After the solve: the end of the line moved; sets the wave that comes back from it. */

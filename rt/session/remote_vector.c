@@ -57,7 +57,7 @@ const double *tact_session_remote_inputs(const struct tact_session *s,
     return s->devices[r->device].input.channel;
 }
 
-/* Relative rotation of rotation vectors: out = a b^-1, or with `back` a^-1 b. */
+/* Relative rotation of rotation vectors: out = a b^-1, or with is_first_inverted a^-1 b. */
 static void relative_rotation(double out[3], const double a[3], const double b[3],
                               int is_first_inverted)
 {
@@ -183,8 +183,8 @@ void tact_session_rotate_line_ends(struct tact_session *s)
     }
 }
 
-/* Turns the targets or rates of a coupling, in own, into those of coupling and tie together: (K_c +
- * k)^-1 (K_c own + k tie), with the numbers of the coupling along its axes. */
+/* Replaces the target or rate of a coupling, a vector u_c, by that of coupling and tie together,
+ * (K_c + k)^-1 (K_c u_c + k u_tie), with K_c along the axes of the coupling. */
 static void average_coupling_and_tie(const struct tact_session *s, const struct session_remote *r,
                                      int is_rate, double coupling_vector[3],
                                      const double tie_vector[3])

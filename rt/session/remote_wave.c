@@ -31,12 +31,13 @@
 /* time constant with which a robot's end that is held stops [s]: at once, it would jerk what the
  * robot carries */
 static const double robot_stopping_time = 0.02;
-/* share of the felt force that is lost in a gap beyond which the robot's end is to stay until the
- * force is felt again: 20 ms of TACT_SESSION_FORCE_RAMP_TIME. Over a poor link of 50 ms a grip of
- * 4.6 N is at least 3.2 N in an hour with 50 ms, 3.7 N with 20 ms and 2.8 N with 10 ms (seed 5 of
- * test network_ruler). */
+/* fraction of the force that a person feels; where a gap in the waves takes more of it, the robot's
+ * end is to stay until the force is felt again: 20 ms of TACT_SESSION_FORCE_RAMP_TIME. Over a poor
+ * link of 50 ms a grip of 4.6 N is at least 3.2 N in an hour with 50 ms, 3.7 N with 20 ms and 2.8 N
+ * with 10 ms (seed 5 of test network_ruler). */
 static const double max_force_loss = 0.1;
-/* rate at which a line under the least force that is felt again in this way would move [m/s, rad/s]
+/* rate at which a line under the smallest force that is restored in this way would move [m/s,
+ * rad/s]
  */
 static const double min_force_rate = 1e-3;
 /* difference, relative to that force, up to which a wave is in balance with the robot's end, and
@@ -52,7 +53,7 @@ static int is_person_end(const struct session_remote *r)
 double tact_session_faded_force_fraction(const struct tact_session *s,
                                          const struct session_remote *r)
 {
-    /* a robot's end that is held has no share of a wave, and need not fade */
+    /* a robot's end that is held uses no wave, so that nothing has to fade */
     if (r->mode == REMOTE_WAVES && !is_person_end(r)) {
         return 0.0;
     }
@@ -73,7 +74,8 @@ void tact_session_set_arrived_wave_kind(const struct tact_session *s, struct ses
         r->mode == REMOTE_WAVES ? tact_session_arrived_wave_kind(s, r) : TACT_WAVE_KIND_WITH_ENERGY;
 }
 
-/* 1 where no wave arrived here, or at the other site: what a person feels fades. */
+/* 1 where no wave arrived at this site, or at the other one: the force that a person feels fades
+ * then. */
 static int has_no_arrived_wave(const struct session_remote *r)
 {
     return r->arrived_wave_kind == TACT_WAVE_KIND_MISSING ||
@@ -96,7 +98,7 @@ static int is_robot_end_loaded(const struct tact_session *s, const struct sessio
     return sqrt(force_square) > min_force;
 }
 
-/* Whether the wave that goes out is the one by which the robot's end already stands. */
+/* Whether the outgoing wave balances the force at the robot's end, which then stays where it is. */
 static int is_robot_end_balanced(const struct tact_session *s, const struct session_remote *r)
 {
     double force_square = 0.0, unbalance_square = 0.0;
@@ -168,7 +170,8 @@ void tact_session_zero_position_offset(const struct tact_session *s, struct sess
     r->state.rate = 0.0;
 }
 
-/* The wave that arrived, or while the robot's end stays at the person's request that of its force.
+/* The wave that arrived or, at a person whose robot's end stays by request, the wave of the robot's
+ * force.
  */
 static double incoming_wave(const struct tact_session *s, const struct session_remote *r)
 {
@@ -183,8 +186,8 @@ static double incoming_wave(const struct tact_session *s, const struct session_r
     return tact_wave_has_energy(wave) ? wave : 0.0;
 }
 
-/* Wave of a robot's end that is held: its own force, and motion that dies away where the tank
- * covers the work. */
+/* Wave of a robot's end that is held: it reflects the end's own force, and lets its motion decay
+ * where the tank covers the work. */
 static double wave_of_held_robot_end(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
@@ -267,8 +270,8 @@ void tact_session_update_target_from_wave(const struct tact_session *s, struct s
     }
 }
 
-/* Without a wave a robot's end says so, and a person's passes on what arrived: the robot's end then
- * stays too. */
+/* Chooses the value without energy that is sent in place of a wave of 0: it states why there is
+ * none, from which the other end decides whether to stay. */
 static double choose_zero_energy_wave(const struct session_remote *r)
 {
     double largest_force = 0.0; /* largest force component of the vector */
@@ -300,8 +303,8 @@ static double subtract_added_energy_from_tank(struct session_remote *r, double w
                : 0.0;
 }
 
-/* Whether a robot's end that is held sends a wave all the same: the person's has none as this one
- * sent none before, and the gap would go to and fro for ever. The tank provides the energy. */
+/* Whether a robot's end that is held sends a wave: otherwise each end would wait for the other
+ * one's wave for ever. The tank provides the energy. */
 static int must_end_wave_gap(const struct session_remote *r)
 {
     return !is_person_end(r) && r->state.ticks > 0.0 &&

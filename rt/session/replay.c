@@ -141,7 +141,7 @@ struct replay_position {
     struct tact_log *log;
     const struct tact_replay_options *options;
     uint64_t from, to;         /* range of ticks to replay; to: the one after the last */
-    uint64_t next_tick_in_log; /* tick that follows the last record */
+    uint64_t next_tick_in_log; /* tick after that of the last record read */
     uint64_t chosen_tick;      /* tick chosen by turn(), for which it is not called again */
     int is_state_current;      /* 1: the session's state is that after the last record */
     int64_t start_ns;          /* time of tick 0, at the pace of the recording; 0: unknown */
@@ -163,7 +163,7 @@ static int choose_next_tick(struct replay_position *p, uint64_t next)
     if (chosen_tick == next || chosen_tick < state->first_tick || chosen_tick >= p->to) {
         return 0;
     }
-    /* Ticks that the log lacks shift records before the index of their tick. */
+    /* Ticks that the log lacks make the index of a record smaller than that of its tick. */
     uint64_t records_before_tick = state->missing + 1, index = chosen_tick - state->first_tick;
     p->from = p->chosen_tick = chosen_tick;
     p->next_tick_in_log = UINT64_MAX;

@@ -136,7 +136,7 @@ static void report_stale_forces(struct tact_session *s)
     }
 }
 
-/* Reports ticks that the loop skipped last: no record follows them, whose count would include them.
+/* Reports ticks that the loop skipped at the end: no later record states their number.
  */
 static void report_ticks_skipped_at_end(struct tact_session *s)
 {

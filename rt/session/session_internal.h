@@ -16,7 +16,7 @@
 #define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
 
 #define AGE_OF_HOST_MOMENTS 0 /* age [ticks] of moments that the host computed in the same tick */
-#define MAX_INPUT_GAP 5e-3    /* without values, after which a device has to engage again [s] */
+#define MAX_INPUT_GAP 5e-3    /* longest gap in a device's values without a new engagement [s] */
 
 struct session_device {
     struct tact_device device;
@@ -56,7 +56,7 @@ struct session_coupling {
     double device_displacement;      /* of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
     double device_force_ratio;       /* force of the device by the joint's; 1 without a tool */
-    double torque_from_other_site;   /* share of the joint's torque [N m, N] */
+    double torque_from_other_site;   /* part of the joint's torque that ties exert [N m, N] */
     double requested_force;          /* force that each output is to exert on the person [N m, N] */
     struct session_port port;        /* properties of its device */
     struct session_coupling_state {
@@ -93,7 +93,7 @@ struct session_tool {
     double longest_gap;           /* longest time between good values [ticks] */
     double axes[9];               /* attitude of the device's frame in the world: rotation matrix */
     struct session_tool_button clutch, fine;
-    struct session_coupling *port[2]; /* the first of three of position and attitude, or NULL */
+    struct session_coupling *first_coupling[2]; /* of position, of attitude, or NULL */
     struct session_tool_state {
         double position[3];  /* last valid position of the device, world axes [m] */
         double quat_wxyz[4]; /* last valid attitude of the device, world axes */
@@ -115,7 +115,7 @@ struct session_output {
     const double *along;           /* world axis along which the force or moment is sent, or NULL */
     int sensor;                    /* index of the input that measures the output's joint, or -1 */
     struct session_coupling *port; /* coupling whose reaction the output sends, or NULL */
-    struct session_admittance *admittance; /* whose motion it sends, or NULL */
+    struct session_admittance *admittance; /* admittance whose motion the output sends, or NULL */
     struct session_tool *tool; /* tool whose force or torque the output sends, or NULL */
     int part, axis; /* component of the tool's wrench: 0 force, 1 torque; and axis of the device */
     double gain;    /* sign of the output times its scale */
@@ -158,7 +158,7 @@ struct session_near_pair {
         uint64_t frame; /* 0: none */
     } last_source_overlap;
     struct session_last_overlap last; /* by source or host; frame: 0 where there was no overlap */
-    uint32_t unmeasured; /* consecutive ticks without a measurement of the pair, up to this one */
+    uint32_t unmeasured_tick_count;   /* consecutive ticks without a measurement, up to this one */
 };
 
 /* Permanent information about a pair of shapes, kept after it is no longer near. */
@@ -176,7 +176,7 @@ struct session_pair {
         int stuck;    /* 1: no joint can separate the two shapes */
         int inside;   /* 1: one shape is wholly inside the other: it has no depth */
     } start;
-    uint64_t stuck_tick_count;     /* ticks in which it was too deep but not pushed open */
+    uint64_t stuck_tick_count;     /* ticks in which the overlap was too deep but not pushed open */
     uint64_t tunnelled_tick_count; /* ticks in which its shapes passed each other by more than the
                               thinner of them */
     struct {
@@ -207,7 +207,7 @@ struct session_hand {
     int has_resistance;            /* 1: one of its joints has stops or dry friction */
     uint64_t *clamped_tick_counts; /* per target; NULL: no target has a range */
     uint32_t q, v, target, torque;
-    uint32_t reaction, stop; /* only where it resists */
+    uint32_t reaction, stop; /* only of a hand with has_resistance */
 };
 
 /* owners.c: the owner of a body's shapes; that of the world where name is NULL. */
@@ -314,7 +314,7 @@ struct tact_session {
     int marker_count;
     _Atomic(const char *) requested_marker_text; /* by the program, or NULL */
     int deadman_device, deadman_channel;         /* -1: none */
-    int is_deadman_held;                         /* 1: the deadman is held in this tick */
+    int is_deadman_held; /* 1: the deadman is held in this tick, or none is required */
     struct tact_safety safety;
     double requested_outputs[TACT_SAFETY_CHANNELS];
     double sent_outputs[TACT_SAFETY_CHANNELS];
@@ -331,7 +331,7 @@ struct tact_session {
     uint64_t submitted_frame_count; /* ticks whose poses are or were in pose_history */
     int64_t moments_duration_ns;    /* time spent on overlap moments in this tick [ns] */
     struct tact_shape *source_shapes;
-    struct tact_source_pair *source_pairs; /* ascending, as in the world */
+    struct tact_source_pair *source_pairs; /* ascending by their numbers in the world */
     int source_pair_count;
     double *source_pair_normals; /* last contact normal of each pair, 3 numbers each */
 
@@ -392,8 +392,8 @@ struct tact_session {
     int has_fault_cause_now;   /* 1: this tick found a cause of a fault */
     int last_tick_had_fault_cause; /* 1: the last tick found a cause of a fault */
     int ended_tick_in_fault;       /* 1: the last tick ended in a fault; read by any thread */
-    int inside_overlap_count, logged_inside_overlap_count; /* pairs: inside a body, logged */
-    int is_moment_fallback_logged; /* 1: the first event of this kind is already in the log */
+    int inside_overlap_count, logged_inside_overlap_count; /* of pairs; and logged */
+    int is_moment_fallback_logged; /* 1: the first fallback to the host is already in the log */
     int is_fault_logged;
 };
 
@@ -465,8 +465,8 @@ void tact_session_store_sent_tool_force(const struct session_output *out, double
 int tact_session_connect_couplings(struct tact_session *s);
 /* Finds the coupling of a joint, or NULL. Real-time safe. */
 struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link);
-/* Sets targets and target rates of coupled joints, and adds the energy of their ports. mapped: the
- * targets are the sums of the inputs in this tick. Real-time safe. */
+/* Sets targets and target rates of coupled joints, and adds the energy of their ports.
+ * are_inputs_valid: the targets are the sums of the inputs in this tick. Real-time safe. */
 void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int are_inputs_valid);
 /* Number of couplings from that one on which form a vector: three of a base, else 1; and its name.
  * Real-time safe. */

@@ -31,7 +31,8 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
     }
 }
 
-/* "h.a and floor", beginning with the one that moves; and the hands whose joints carry them. */
+/* Writes the names of a pair's owners, "h.a and floor", the moving one first, and the hands whose
+ * joints move them. */
 static void name_pair_and_hands(struct tact_session *s, int pair, char *both_names, size_t size,
                                 char *hands, size_t room)
 {

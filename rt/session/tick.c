@@ -92,7 +92,8 @@ static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int
     }
 }
 
-/* Logs events that users search for, once when they begin. */
+/* Logs the events of a tick: faults, the first fallback to the host, overlaps inside bodies, holds,
+ * other sites, markers. */
 static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
     int had_moment_fallback = s->report.fallback_ticks > 0,
@@ -124,7 +125,7 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
         const struct tact_device_input *in = &s->devices[m->device].input;
         int high = in->channel[m->channel] > 0.5;
         if (high && !m->was_channel_high) {
-            /* Time of the device, not of the loop. */
+            /* The stamp of a marker is the time of the device's values, not that of the tick. */
             tact_recorder_event_rt(s->recorder, tick, in->stamp_ns,
                                    m->def->name ? m->def->name : "marker", m->def->from);
         }

@@ -53,10 +53,11 @@ static void attach_couplings_of_tool(struct tact_session *s, struct session_tool
     const struct tact_scene_tool *def = tool->def;
     for (int part = 0; part < 2; part++) {
         const uint32_t count = part ? def->attitude_count : def->position_count;
-        tool->port[part] = count ? tact_session_find_coupling(s, tool->hand, 3 * part) : NULL;
-        for (int i = 0; tool->port[part] && i < 3; i++) {
-            tool->port[part][i].tool = tool;
-            tool->port[part][i].device_force_ratio = def->force_scale;
+        tool->first_coupling[part] =
+            count ? tact_session_find_coupling(s, tool->hand, 3 * part) : NULL;
+        for (int i = 0; tool->first_coupling[part] && i < 3; i++) {
+            tool->first_coupling[part][i].tool = tool;
+            tool->first_coupling[part][i].device_force_ratio = def->force_scale;
         }
     }
 }
@@ -225,8 +226,8 @@ static void integrate_channel_rates(const struct tact_session *s, const struct s
     tact_v3_scale(rotation_vector, rotation_vector, def->turn_speed * s->period);
 }
 
-/* Length of the force or torque of a coupling of the tool's base, of its position or attitude
- * (part 1), by that of the error, world axes, against which it acts. */
+/* Stiffness of the coupling of the tool's base along an error, of its position or attitude (part
+ * 1), world axes: the length of force or torque over that of the error. */
 static double coupling_stiffness_along(const struct tact_session *s,
                                        const struct session_tool *tool, int part,
                                        const double error[3])
@@ -244,15 +245,15 @@ static double coupling_stiffness_along(const struct tact_session *s,
     return tact_v3_norm(along) / length;
 }
 
-/* Keeps a rate-controlled target within the distance that saturates the coupling: it does not run
- * away from a blocked tool. */
+/* Limits a rate-controlled target to the distance at which the coupling reaches its force limit, so
+ * that it does not run away from a blocked tool. */
 static void limit_target_distance_from_base(const struct tact_session *s,
                                             const struct session_tool *tool, const double q[6],
                                             double target[6])
 {
     const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
     double base_attitude[4], target_attitude[4], error[3], limited_rotation[4];
-    if (tool->port[0] && base->limit > 0.0) {
+    if (tool->first_coupling[0] && base->limit > 0.0) {
         tact_v3_sub(error, target, q);
         const double max_distance = base->limit / coupling_stiffness_along(s, tool, 0, error),
                      length = tact_v3_norm(error);
@@ -261,7 +262,7 @@ static void limit_target_distance_from_base(const struct tact_session *s,
             tact_v3_axpy(target, max_distance / length, error);
         }
     }
-    if (tool->port[1] && base->turn_limit > 0.0) {
+    if (tool->first_coupling[1] && base->turn_limit > 0.0) {
         tact_quat_from_rotvec(base_attitude, q + 3);
         tact_quat_from_rotvec(target_attitude, target + 3);
         compute_rotation_between(error, base_attitude, target_attitude);
@@ -283,8 +284,9 @@ static double tool_motion_scale(const struct tact_session *s, const struct sessi
                                                : tool->def->scale;
 }
 
-/* Beyond the edge of the device's workspace the target moves on too, away from its middle. It does
- * not where the coupling is at its limit: from a tool that is blocked it does not run away. */
+/* Beyond the edge of the device's workspace the target also moves at a rate, away from the middle
+ * of the workspace, unless the coupling is at its force limit: a target must not run away from a
+ * blocked tool. */
 static void add_rate_beyond_edge(const struct tact_session *s, const struct session_tool *tool,
                                  const double position[3], const double q[6],
                                  const double target[6], double displacement[3])
@@ -322,8 +324,8 @@ static void move_tool_base_target(const struct tact_session *s, const struct ses
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
     }
-    /* without a rotation the attitude keeps its bits */
-    if (tool->port[1] && tact_v3_norm(rotation_vector) > 0.0) {
+    /* without a rotation the attitude is not recomputed, so that its bits do not change */
+    if (tool->first_coupling[1] && tact_v3_norm(rotation_vector) > 0.0) {
         tact_quat_from_rotvec(rotation, rotation_vector);
         tact_quat_from_rotvec(target_attitude, target + 3);
         tact_quat_mul(rotated_attitude, rotation, target_attitude);
@@ -336,7 +338,7 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
                                  const double *target, const double *device_motion, double ticks,
                                  int engaged)
 {
-    struct session_coupling *c = tool->port[part];
+    struct session_coupling *c = tool->first_coupling[part];
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
     double target_change[3], last[3];
     if (!c) {
@@ -364,15 +366,16 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
     }
 }
 
-/* Where the tool continues from: where the base is as it engages, else what its device led to so
- * far, which a tie to another site may have joined with a target of its own in the hand. */
+/* Target of the base before this tick: the pose of the base on engagement, else the target of the
+ * couplings so far. In the hand a tie to another site may have combined that with its own target.
+ */
 static void find_previous_target(const struct tact_session *s, const struct session_tool *tool,
                                  int engaged, double target[6])
 {
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
     memcpy(target, engaged ? hand.q : hand.target, 6 * sizeof *target);
     for (int i = 0; i < 6 && !engaged; i++) {
-        const struct session_coupling *c = tool->port[i / 3];
+        const struct session_coupling *c = tool->first_coupling[i / 3];
         target[i] = c ? c[i % 3].state.target : target[i];
     }
 }
@@ -428,14 +431,14 @@ void tact_session_set_tool_targets(struct tact_session *s, uint64_t tick, int ar
     }
 }
 
-/* Component of an output along its axis of the device, in N or N m of the base: its part's wanted
- * forces, faded. */
+/* Force or torque on the person along the device axis of an output, in N or N m at the base: the
+ * requested force of the couplings times the tool's force_fraction. */
 double tact_session_tool_force(const struct session_output *out)
 {
     const struct session_tool *tool = out->tool;
     double force = 0.0;
     for (int i = 0; i < 3; i++) {
-        force += tool->axes[3 * i + out->axis] * tool->port[out->part][i].requested_force;
+        force += tool->axes[3 * i + out->axis] * tool->first_coupling[out->part][i].requested_force;
     }
     return tool->state.force_fraction * force;
 }
@@ -444,6 +447,6 @@ void tact_session_store_sent_tool_force(const struct session_output *out, double
 {
     const struct session_tool *tool = out->tool;
     for (int i = 0; i < 3; i++) {
-        tool->port[out->part][i].state.force += tool->axes[3 * i + out->axis] * sent;
+        tool->first_coupling[out->part][i].state.force += tool->axes[3 * i + out->axis] * sent;
     }
 }

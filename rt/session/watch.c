@@ -115,7 +115,7 @@ void tact_session_watch_start(struct tact_session *s, const struct tact_realtime
     memset(w, 0, sizeof *w);
     w->session = s;
     w->start_time_ns = tact_clock_now();
-    /* Signals and priority belong to the program: this thread has none of them. */
+    /* This thread blocks all signals, which are the program's, and has normal priority. */
     w->started = !tact_realtime_thread(&w->thread, realtime, run_status_watcher, w);
 }
 
