@@ -18,7 +18,7 @@ TACT_BEGIN_DECLS
 /**
  * Energy bound (after Kim and Ryu 2010): scales the force on the person down to
  *
- *     |force| <= |last - c moved|,   c = b / (T/2 + delay),
+ *     |force| <= |last - c displacement|,   c = b / (T/2 + delay),
  *
  * b the damping of the device itself [N s/m], T the period and `delay` from sensor to force [s].
  * |F|^2 / (2 c) is then a storage whose growth is no more than what the person and the device's
@@ -27,29 +27,29 @@ TACT_BEGIN_DECLS
  * the delay can still generate energy: the storage is that of the force as it is requested.
  * @param force  requested, then the one to be sent [N, N m]
  * @param last   sent in the tick before [N, N m]
- * @param moved  motion of the device since then [m, rad]
+ * @param displacement  of the device since then [m, rad]
  * @param n      number of components of the three
  * @param c      [N/m, N m/rad], > 0
  * @return the factor, 0 to 1. Real-time safe.
  */
-TACT_API double tact_passivity_bound(double *force, const double *last, const double *moved, int n,
-                                     double c);
+TACT_API double tact_passivity_bound(double *force, const double *last, const double *displacement,
+                                     int n, double c);
 
 /**
  * Passivity controller (Hannaford and Ryu 2002): where the port has generated energy, adds the
- * damper that dissipates it within the next tick, at most `most`.
+ * damper that dissipates it within the next tick, at most `max_damping`.
  * @param force   requested, then with the damper's [N, N m]
  * @param rate    of the device [m/s, rad/s]
  * @param n       number of components of both
  * @param energy  absorbed so far, negative: generated [J]
  * @param period  [s]
- * @param most    largest damping [N s/m, N m s/rad]: uncapped, the force at small rates has no
+ * @param max_damping  largest damping [N s/m, N m s/rad]: uncapped, the force at small rates has no
  *                bound. 0.1 m / T of a device of mass m is far from where a sampled damper is
  * unstable
  * @return the damping that was added. Real-time safe.
  */
 TACT_API double tact_passivity_damp(double *force, const double *rate, int n, double energy,
-                                    double period, double most);
+                                    double period, double max_damping);
 
 /**
  * Largest stiffness of a wall without damping that is passive with any passive hand (Colgate and

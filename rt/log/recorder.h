@@ -145,12 +145,13 @@ struct tact_recorder_options {
     uint32_t ring_ticks;  /**< capacity of the ticks' ring; rounded up to a power of two. Less, but
                              at least 16, if it would exceed TACT_RECORDER_RING_BYTES */
     uint32_t ring_events; /**< capacity of the ring of events, rounded up to a power of two */
-    uint32_t chunk_bytes; /**< a chunk is written at this size, ... */
-    int64_t chunk_ns; /**< ... or at this span of records, or this time after it was opened [ns] */
-    int64_t sync_ns;  /**< maximum time between fdatasync() calls [ns]; 0: only when closing */
+    uint32_t chunk_bytes; /**< a chunk is written once it has this size [bytes] */
+    int64_t
+        chunk_ns; /**< a chunk is also written once it spans this time, or was open for it [ns] */
+    int64_t sync_ns; /**< maximum time between fdatasync() calls [ns]; 0: only when closing */
     /** size after which the next file is started, at least 65536; 0: never */
     uint64_t split_bytes;
-    int64_t split_ns;        /**< ... or time after which it is started [ns]; 0: never. See
+    int64_t split_ns;        /**< time after which the next file is started [ns]; 0: never. See
                                 tact_log_part_path() */
     int zstd_level;          /**< zstd compression level, 1 to 19; 0 writes chunks uncompressed */
     uint32_t ring_pressures; /**< capacity of the ring of pressure maps, 210 kB each, rounded up

@@ -32,7 +32,7 @@ struct tact_scene_material {
         double thickness; /**< T of the layer [m], required: pressure is E (depth / T)^power */
         double power;     /**< 0.5 to 5; default 0: 1 [1] */
         double cell;      /**< edge of a mesh's finest cells [m]; default 0: by the mesh */
-        char *kind;       /**< auto (default), screened, laplace or distance */
+        char *kind;       /**< pressure field: auto (default), screened, laplace or distance */
     } field;              /**< parameters of the model `field`; all 0 if not set: rigid */
 };
 
@@ -70,10 +70,10 @@ struct tact_scene_generate {
 struct tact_scene_shape {
     char *type; /**< a name of contact/shape/shape.h; convex: the hull of the points of the file or
                      of generate, mesh: their triangles, which must be closed */
-    double radius;  /**< sphere, capsule, cylinder, torus (of its ring) [m] */
-    double tube;    /**< torus: radius of its tube [m] */
-    double length;  /**< capsule: of the axis segment; cylinder [m] */
-    double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
+    double radius;  /**< radius of a sphere, capsule, cylinder, or of a torus's ring [m] */
+    double tube;    /**< radius of the tube of a torus [m] */
+    double length;  /**< length of a cylinder, or of the axis segment of a capsule [m] */
+    double size[3]; /**< full edge lengths of a box, whole axes of an ellipsoid [m] */
     char *file;     /**< convex, mesh: OBJ or STL, mesh: also VTK or Gmsh, relative to the scene's
                        folder */
     /** generator of the shape's mesh; convex, mesh: instead of a file, else NULL */
@@ -126,11 +126,11 @@ struct tact_scene_body {
  * (../../contact/world/constraint.h). Its reference is the initial pose. */
 struct tact_scene_constraint {
     char *name;    /**< name of the joint */
-    char *type;    /**< ball, hinge, slider, fixed */
-    char **bodies; /**< one or two; one: the other is the world. A fixed body counts as the world,
-                      except that bodies joined to it do not touch it */
+    char *type;    /**< type of the joint: ball, hinge, slider or fixed */
+    char **bodies; /**< names of one or two bodies; one: the other is the world. A fixed body counts
+                      as the world, except that bodies joined to it do not touch it */
     uint32_t bodies_count; /**< number of bodies, 1 or 2 */
-    double position[3];    /**< initial position [m], world; default 0 */
+    double position[3];    /**< initial position of the joint [m], world; default 0 */
     double axis[3]; /**< axis of a hinge or slider, world at the start; normalised on load; default
                        0 0 1 [1] */
     double lower; /**< stops of the first body's rotation [rad] or displacement [m] from the start,
@@ -303,7 +303,7 @@ struct tact_scene_device {
     char *calibration; /**< file with further, measured settings, relative to the scene's folder, or
                           NULL. They are appended to `settings`, but for haptic axes */
     bool calibration_required; /**< true: outputs are not armed without that file; default false */
-    char *calibration_text;    /**< the file, for the log's attachment */
+    char *calibration_text;    /**< content of the calibration file, for the log's attachment */
     uint64_t calibration_size; /**< bytes of calibration_text */
     struct tact_scene_haptic_axis *haptic; /**< [haptic_count] axes of that file's `haptic` */
     uint32_t haptic_count;                 /**< number of them */
@@ -316,10 +316,11 @@ struct tact_scene_device {
  * input measures a joint. */
 struct tact_scene_input {
     char *from; /**< "device.channel" */
-    char *to;   /**< "hand.link": that link's joint, or "hand.base_x" and the like of a base */
+    char *to;   /**< joint that the input acts on: "hand.link", or "hand.base_x" and the like of a
+                   base */
     char *what; /**< target: of the drive (default); state: measured value of the joint, from which
                    the tick starts; force: of a person, which moves the joint */
-    double scale;  /**< joint's unit per channel's unit; default 1 */
+    double scale;  /**< factor of the channel, in the joint's unit per channel's unit; default 1 */
     double offset; /**< [rad] or [m]; default 0 */
     double lower;  /**< [rad] or [m]; set together with upper, or neither */
     double upper;  /**< largest value of the joint, in the unit of lower */
@@ -337,10 +338,10 @@ struct tact_scene_output {
                         rate: of the joint, for a device that takes a speed [rad/s, m/s];
                         position: of a device that takes one, from where it is, by the joint's
                         motion [rad, m] */
-    double *along; /**< 3: world direction of the component of force or moment; NULL: their
-                      magnitude. Unit length once loaded */
-    double scale;  /**< output unit per N m or N; default 1 */
-    double limit;  /**< clamp, in the output's unit, > 0; required */
+    double *along; /**< 3: world direction of the component of force or moment that is sent; NULL:
+                      its magnitude. Unit length once loaded */
+    double scale;  /**< factor of the value, in the output's unit per N m or N; default 1 */
+    double limit;  /**< largest magnitude of the output, in its unit, > 0; required */
     double rate;   /**< maximum rate of change, output unit per second, > 0; required */
     double filter; /**< cut-off of the first-order low-pass [Hz]; 0: none */
     uint32_t tool; /**< once loaded: 1 + index of the tool that the output belongs to; 0: an output
@@ -394,13 +395,13 @@ struct tact_scene_remote {
     char *device; /**< name of the device */
     /** number of the joint among the joints of the network device, 0 to 5; default 0 */
     uint32_t axis;
-    char *mode;       /**< waves (default), position_force, position_position or model */
+    char *mode; /**< mode of the tie: waves (default), position_force, position_position or model */
     double impedance; /**< b of the waves, the same at both sites [N m s/rad, N s/m] */
-    double stiffness; /**< of the coupling to the line [N m/rad, N/m]; default 0: the joint itself
-                         is the end of the line, as where a person holds it */
+    double stiffness; /**< stiffness of the coupling to the line [N m/rad, N/m]; default 0: the
+                         joint itself is the end of the line, as where a person holds it */
     double damping;   /**< damping of the coupling to the line, on the relative rate [N m s/rad, N
                          s/m] */
-    double tank;      /**< energy that the correction of the position may give [J]; default 0.1 */
+    double tank;      /**< energy in the tank for corrections of the position [J]; default 0.1 */
 };
 
 #define TACT_SCENE_GRIP_JOINTS 32 /**< most joints that move the two fingers of a grip */
@@ -433,13 +434,15 @@ struct tact_scene_contact {
     uint32_t iterations;          /**< maximum number of sweeps per tick; default 50 */
     double tolerance; /**< relative residual at which sweeping stops; default 1e-10 [1] */
     char *local;      /**< local solver: cone (default) or bouchard */
-    char *patch;      /**< polygon (default) or ellipse: see struct tact_world_options */
-    char *normal;     /**< blend (default), gradient or least */
+    char *patch;      /**< shape of the contact patch: polygon (default) or ellipse: see struct
+                         tact_world_options */
+    char *normal;     /**< normal of the contact: blend (default), gradient or least */
     char *model; /**< default contact model, a name of contact/pair/model.h, or auto (default): by
                     kinds of shape. patch is the old name of volume */
-    uint32_t points; /**< maximum number of points per tick of that model; default 4096 */
+    uint32_t points; /**< maximum number of contact points per tick of the model `points`; default
+                        4096 */
     char *metric;    /**< metric of Algorithm 1: euclidean or mass (default) */
-    char *split;     /**< auto (default) or never: see struct tact_world_options */
+    char *split;     /**< split of patches: auto (default) or never; struct tact_world_options */
     char *spin;      /**< kind of the torsion limit: auto (default), corners, uniform, hertz or
                         limit-surface */
 };
@@ -464,7 +467,7 @@ struct tact_scene_realtime {
 /** Options of the log. */
 struct tact_scene_recorder {
     double split_bytes; /**< size after which the next file is started; default 0: never [bytes] */
-    double split_seconds; /**< ... or time after which it is started [s]; default 0: never */
+    double split_seconds; /**< time after which the next file is started [s]; default 0: never */
     double pressure_rate; /**< pressure maps of the contacts [1/s]; default 0: none */
 };
 

@@ -31,10 +31,10 @@ struct tact_scene_log;
 
 /** Options of a replay. */
 struct tact_replay_options {
-    double from;                /**< first tick; the state before it is read from the log [ticks] */
-    double to;                  /**< the tick after the last one; 0: the end of the log [ticks] */
-    int in_seconds;             /**< bit 0: from, bit 1: to is a time [s], not a tick */
-    int moments;                /**< enum tact_replay_moments */
+    double from;    /**< first tick; the state before it is read from the log [ticks] */
+    double to;      /**< the tick after the last one; 0: the end of the log [ticks] */
+    int in_seconds; /**< bit 0: `from` is a time [s] and not a tick; bit 1: `to` is one */
+    int moments;    /**< enum tact_replay_moments */
     tact_source_factory source; /**< creates the moment source for TACT_REPLAY_SOURCE */
     void *source_user;          /**< submitted to source */
     int each; /**< 1: every tick starts from the state in the log, and shows the differences of that
@@ -50,7 +50,7 @@ struct tact_replay_options {
     const struct tact_scene *scene;
     const struct tact_device_type *const *types; /**< device types, for playback_device */
     size_t type_count;                           /**< number of device types */
-    struct tact_stop *stop;                      /**< or NULL; checked before every tick */
+    struct tact_stop *stop;        /**< request to stop, checked before every tick; or NULL */
     const char *local;             /**< local solver, "cone" or "bouchard"; NULL: the scene's */
     struct tact_messages messages; /**< callback for messages */
     /** Called after every replayed tick; may be NULL. */
@@ -64,7 +64,7 @@ struct tact_replay_options {
                 uint64_t *next);
     /** Called with the session after the last tick; may be NULL. */
     void (*ended)(void *user, struct tact_session *session);
-    void *user; /**< passed to compared, turn and ended */
+    void *user; /**< argument of the callbacks compared, turn and ended */
 };
 
 /** Result of a replay. */
@@ -72,11 +72,11 @@ struct tact_replay_report {
     uint64_t ticks;                    /**< replayed */
     uint64_t values;                   /**< compared */
     uint64_t differing;                /**< number of compared values not equal bit for bit */
-    uint64_t first_tick;               /**< tick of the first difference */
-    char first_field[TACT_FIELD_NAME]; /**< field of the first difference */
-    uint32_t first_element;            /**< element of that field */
-    double logged;                     /**< value in the log [any] */
-    double replayed;                   /**< value in the replay [any] */
+    uint64_t first_tick;               /**< tick of the first value that differs from the log */
+    char first_field[TACT_FIELD_NAME]; /**< field of the first value that differs from the log */
+    uint32_t first_element; /**< index in its field of the first value that differs from the log */
+    double logged;          /**< value in the log [any] */
+    double replayed;        /**< value in the replay [any] */
     uint64_t resyncs;    /**< gaps of ticks that ran but are not in the log, after which the state
                             was read from it */
     int complete;        /**< 1: the log is undamaged */
@@ -87,12 +87,12 @@ struct tact_replay_report {
                             version first; "" where none do */
     struct tact_histogram compute; /**< compute times of the replayed ticks [ns] */
     int64_t took_ns;               /**< time from opening the log to the last comparison */
-    int64_t session_ns;            /**< sum of the recorded compute times of those ticks [ns] */
-    uint64_t playback_ticks;       /**< ticks in which the device was written */
-    uint64_t playback_armed;       /**< ticks in which its deadman was held; in all others zero was
-                                      written */
-    uint64_t playback_limited;     /**< values changed by its limits or rates */
-    int playback_fault;            /**< 1: a value in the log was not finite: zero from then on */
+    int64_t session_ns; /**< sum of the compute times that the log has of the replayed ticks [ns] */
+    uint64_t playback_ticks;   /**< ticks in which playback_device was written */
+    uint64_t playback_armed;   /**< ticks in which the deadman of playback_device was held; in all
+                                  others zero was written to it */
+    uint64_t playback_limited; /**< values for playback_device that its limits or rates changed */
+    int playback_fault;        /**< 1: a value in the log was not finite: zero from then on */
 };
 
 /** The first or last tick of a range: the value itself, or the first tick not before a time [s].

@@ -24,16 +24,17 @@ TACT_BEGIN_DECLS
 /** A pair of shapes of the log: one that came into contact, or in logs of schema_version 1 any that
  * may touch. Offsets count doubles in a record. */
 struct tact_scene_log_pair {
-    const char *name;   /**< "ruler/pinch.left_distal": A, then B */
-    int pair;           /**< number in the session's world */
-    double friction;    /**< mu [1] */
-    const char *model;  /**< contact model, static text */
-    uint32_t status;    /**< status (1 overlap, 0 none, negative errno), age [ticks] */
-    uint32_t moments;   /**< 16, struct tact_moments */
-    uint32_t wrench;    /**< on A, world axes, about the patch's centre [N (3), N m (3)] */
-    uint32_t patch;     /**< centre [m] (3), normal that pushes A out of B (3), depth V/|g| [m],
-                             spin arm [m] (times mu N the torsion limit); all 0 without touch */
-    uint32_t impulse;   /**< on A, world axes, about the patch's centre [N s (3), N m s (3)] */
+    const char *name;  /**< name of the pair, "ruler/pinch.left_distal": shape A, then B */
+    int pair;          /**< number of the pair in the session's world */
+    double friction;   /**< mu [1] */
+    const char *model; /**< contact model, static text */
+    uint32_t status;   /**< status (1 overlap, 0 none, negative errno), age [ticks] */
+    uint32_t moments;  /**< 16, struct tact_moments */
+    uint32_t wrench;   /**< force [N] (3), moment [N m] (3) on A, world, about the patch's centre */
+    uint32_t patch;    /**< centre [m] (3), normal that pushes A out of B (3), depth V/|g| [m],
+                            spin arm [m] (times mu N the torsion limit); all 0 without touch */
+    uint32_t impulse;  /**< impulse on shape A, world axes, about the patch's centre [N s (3), N m s
+                          (3)] */
     uint32_t direction; /**< last normal (3) */
     uint32_t limits;    /**< enum tact_limit bits */
     uint32_t margins;   /**< struct tact_margins (6) */
@@ -55,15 +56,15 @@ struct tact_scene_log_joint {
 /** A body that moves. */
 struct tact_scene_log_body {
     const char *name; /**< name of the body */
-    uint32_t center;  /**< centre of mass [m], quat_wxyz, world (7) */
-    uint32_t twist;   /**< [m/s], [rad/s] at the centre of mass, world (6) */
-    uint32_t pose;    /**< body frame [m], quat_wxyz, world (7) */
+    uint32_t center;  /**< pose at the centre of mass [m], quat_wxyz, world (7) */
+    uint32_t twist;   /**< of the centre of mass [m/s] (3), angular [rad/s] (3), world */
+    uint32_t pose;    /**< pose of the body frame [m], quat_wxyz, world (7) */
 };
 
 /** A joint of a mechanism. */
 struct tact_scene_log_constraint {
     const char *name; /**< name of the joint */
-    uint32_t wrench;  /**< on its first body, world axes, about the joint [N (3), N m (3)] */
+    uint32_t wrench;  /**< wrench on the first body, world axes, about the joint [N (3), N m (3)] */
     uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
 };
 
@@ -72,7 +73,7 @@ struct tact_scene_log_constraint {
  * Or port of a joint that the force of a person moves, which has no target, limited and stride.
  */
 struct tact_scene_log_port {
-    const char *name; /**< as in struct tact_session_port */
+    const char *name; /**< name of the port, as in struct tact_session_port */
     int components;   /**< 1 or 3 joints */
     uint32_t stride;  /**< distance between the values of two joints [doubles] */
     uint32_t target;  /**< target; sum of the inputs; its rate; offset [joint's unit] (4) */
@@ -80,15 +81,17 @@ struct tact_scene_log_port {
     uint32_t force;   /**< offset of the force on the person until the next tick [N m] or [N]; of
                            an admittance port of the force of the person */
     uint32_t energy;  /**< offset of the energy absorbed from the person since the start [J] */
-    /** likewise, least of it so far, 0 or less [J]: minus what was generated */
+    /** offset of the smallest energy of the port so far, 0 or less [J]: minus what it generated */
     uint32_t least_energy;
-    uint32_t limited;  /**< likewise, number of ticks so far in which the force was limited for
-                            passivity */
-    int is_admittance; /**< 1: of a joint that the force of a person moves, with the following: */
+    uint32_t limited;  /**< offset of the number of ticks so far in which the force was limited for
+                          passivity */
+    int is_admittance; /**< 1: port of a joint that the force of a person moves; only it has rate,
+                          held and missing */
     uint32_t rate;     /**< offset of the rate sent until the next tick [rad/s] or [m/s] */
-    uint32_t held;    /**< likewise, number of ticks so far in which a stale device's last force was
-                           used */
-    uint32_t missing; /**< likewise, number of those in which it counted 0 */
+    uint32_t held;    /**< offset of the number of ticks so far in which a stale device's last force
+                         was used */
+    uint32_t missing; /**< offset of the number of ticks so far in which a stale device's force
+                         counted 0 */
 };
 
 /** A body against a hand. */
@@ -100,10 +103,10 @@ struct tact_scene_log_hold {
     uint32_t hold;
 };
 
-/** All of it; names and arrays belong to the scene log. */
+/** A log with its scene, as tact_scene_log_open() makes it; names and arrays belong to it. */
 struct tact_scene_log {
     struct tact_scene *scene;                      /**< scene of the log */
-    struct tact_session *session;                  /**< made from the scene, never run */
+    struct tact_session *session;                  /**< session made from the scene, never run */
     struct tact_scene_log_pair *pairs;             /**< [pair_count] pairs with a contact */
     int pair_count;                                /**< number of pairs */
     struct tact_scene_log_joint *joints;           /**< [joint_count] joints of all hands */
@@ -113,11 +116,12 @@ struct tact_scene_log {
     struct tact_scene_log_port *ports;             /**< [port_count] ports */
     int port_count;                                /**< number of ports */
     struct tact_scene_log_hold *holds;             /**< [hold_count] bodies against hands */
-    int hold_count;                                /**< their number; 0 in earlier logs */
-    struct tact_scene_log_body *bodies;            /**< [body_count] bodies that move */
-    int body_count;                                /**< number of bodies */
-    struct tact_device_info *devices;              /**< as they were at the time of the recording */
-    int device_count;                              /**< number of devices */
+    int hold_count;                     /**< number of holds; 0 in logs of earlier versions */
+    struct tact_scene_log_body *bodies; /**< [body_count] bodies that move */
+    int body_count;                     /**< number of bodies */
+    struct tact_device_info *devices;   /**< devices of the scene, with the channels that they had
+                                           when the log was recorded */
+    int device_count;                   /**< number of devices */
     uint32_t *device_inputs; /**< offset of each device's inputs: state, stamp [ns], then one value
                                 a channel */
     uint32_t wanted;         /**< [output_count] outputs before the safety chain */
@@ -126,7 +130,7 @@ struct tact_scene_log {
     uint32_t safety;  /**< offset of the safety chain's state, enum tact_safety_state first */
     uint32_t solver;  /**< contacts, iterations, residual, update, deadman */
     uint32_t counts;  /**< TACT_SOLVE_COUNTS values of this tick; 0 in logs without counts */
-    uint32_t methods; /**< TACT_MOMENTS_COUNTS values of this tick; 0 likewise */
+    uint32_t methods; /**< TACT_MOMENTS_COUNTS values of this tick; 0 in logs without counts */
     uint32_t timing; /**< wake latency [ns], compute time of the tick before [ns], ticks before this
                         one that the loop skipped, and that the recorder lost to a full ring */
 };

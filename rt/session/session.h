@@ -67,10 +67,11 @@ struct tact_session_status {
 /** State at the start of a tick, for a controller. Pointers are valid during the call. Joints are
  * those of all hands, hand by hand and link by link: see tact_session_find_joint(). */
 struct tact_session_state {
-    uint64_t tick;   /**< the tick that begins, from 0 */
-    double time;     /**< time of the scene, tick * period [s] */
-    int32_t deadman; /**< 1: held, or the scene has none; 0: targets have no effect */
-    int32_t safety;  /**< enum tact_safety_state after the last tick */
+    uint64_t tick; /**< the tick that begins, from 0 */
+    double time;   /**< time of the scene, tick * period [s] */
+    int32_t
+        deadman;    /**< 1: the deadman is held, or the scene has none; 0: targets have no effect */
+    int32_t safety; /**< enum tact_safety_state after the last tick */
     int joint_count; /**< number of joints, J */
     const double *q; /**< [J] joint values [rad] or [m], measured ones where there is a sensor */
     const double *v; /**< [J] joint rates [rad/s] or [m/s] */
@@ -106,8 +107,9 @@ typedef void (*tact_session_observer)(void *user, struct tact_session *session,
 struct tact_session_options {
     const struct tact_device_type *const *types; /**< device types that scenes may name */
     size_t type_count;                           /**< number of device types */
-    tact_source_factory source;                  /**< NULL: host moments only */
-    void *source_user;                           /**< passed to source */
+    tact_source_factory
+        source; /**< factory of the moment source; NULL: moments are computed on the host only */
+    void *source_user;    /**< passed to source */
     int clock;            /**< enum tact_loop_clock; default TACT_LOOP_REAL */
     uint64_t ticks;       /**< 0: scene.duration / period */
     int require_realtime; /**< 1: fail where real-time scheduling is refused */
@@ -129,7 +131,8 @@ struct tact_session_options {
     /** Called about ten times a second from a normal thread during a run; may be NULL. */
     void (*watch)(void *user, const struct tact_session_status *status);
     void *watch_user;                /**< passed to watch */
-    tact_session_controller control; /**< or NULL: targets are only those of the scene's inputs */
+    tact_session_controller control; /**< controller of the program, or NULL: targets are those of
+                                        the scene's inputs only */
     void *control_user;              /**< passed to control */
     tact_session_observer observe;   /**< or NULL */
     void *observe_user;              /**< passed to observe */
@@ -146,7 +149,8 @@ struct tact_session_report {
     char source[64];             /**< "host", or the source's name */
     uint64_t source_pairs;       /**< pairs measured by the source and used */
     uint64_t host_pairs;         /**< pairs measured on the host */
-    /** number of those although there is a source: late, failed, not started */
+    /** pairs measured on the host although there is a source: it was late, failed, or not started
+     */
     uint64_t fallbacks;
     uint64_t fallback_ticks; /**< ticks with at least one fallback */
     uint64_t unmeasured; /**< pairs, times ticks, that could not be measured: their last overlap is
@@ -159,7 +163,7 @@ struct tact_session_report {
                                 moments */
     int contacts;            /**< at the end */
     int contacts_max;        /**< most contacts of a tick */
-    double iterations_mean;  /**< over ticks with contacts [1] */
+    double iterations_mean;  /**< mean number of sweeps of the ticks with contacts [1] */
     int iterations_max;      /**< most sweeps of a tick */
     double residual;         /**< at the end [1] */
     double residual_max;     /**< largest residual of a tick [1] */
@@ -170,9 +174,11 @@ struct tact_session_report {
     uint64_t solve_failures;               /**< ticks whose solve failed: safety fault */
     int safety;                            /**< enum tact_safety_state at the end */
     uint64_t faults;                       /**< number of faults */
-    struct tact_session_fault fault; /**< the last fault; it is in effect where safety says so */
-    uint64_t trips;                  /**< trips of the safety chain */
-    struct tact_recorder_report recorder; /**< zero where nothing was recorded */
+    struct tact_session_fault
+        fault;      /**< the last fault; it is in effect where `safety` is TACT_SAFETY_FAULT */
+    uint64_t trips; /**< trips of the safety chain */
+    struct tact_recorder_report
+        recorder; /**< report of the log; all zero where nothing was recorded */
 };
 
 /** Sources of a pair's moments. */
@@ -180,7 +186,7 @@ struct tact_session_pair_report {
     uint64_t host_ticks;       /**< ticks in which the host measured it */
     uint64_t source_ticks;     /**< ticks in which the source measured it */
     uint64_t unmeasured_ticks; /**< ticks in which neither host nor source could measure it */
-    uint32_t age_max;          /**< oldest result used [ticks] */
+    uint32_t age_max;          /**< largest age of a result that was used for the pair [ticks] */
     int by_source;             /**< what measured the pair at the end: 1 the source, 0 the host */
     double cost; /**< time that the host takes for it, or would take [s], at the end */
 };
@@ -193,17 +199,19 @@ struct tact_session_port {
     int components;   /**< number of components of the force: 1, of a base 3 */
     /** force that outputs exert on the person [N m] or [N], in the joint's units */
     double force[3];
-    double energy;       /**< absorbed from the person since the start [J] */
-    double least_energy; /**< least of it in the run, 0 or less [J]: minus what was generated */
+    double energy;       /**< energy that the port absorbed from the person since the start [J] */
+    double least_energy; /**< smallest value of energy in the run, 0 or less [J]: minus what the
+                            port generated */
     uint64_t limited;  /**< ticks in which the passivity controller or the energy bound changed the
                           force */
     int is_admittance; /**< 1: of a joint that the force of a person moves and whose rate or
                             position is sent: force[0] is minus the measured one */
-    double rate;       /**< of such a joint, as it was sent last [rad/s] or [m/s]; of a position
-                            that is sent, by its last change */
-    uint64_t held;     /**< of such a joint, ticks in which its device was stale and the last force
-                            was used */
-    uint64_t missing;  /**< likewise, ticks in which the force of a stale device counted 0 */
+    double rate;   /**< of a joint that a force moves, rate sent last [rad/s] or [m/s]; where its
+                      position is sent, by the last change of that */
+    uint64_t held; /**< of a joint that a force moves, ticks in which its device was stale and the
+                      last force was used */
+    uint64_t missing; /**< of a joint that a force moves, ticks in which the force of a stale device
+                         counted 0 */
 };
 
 /** A commanded grip of two fingers. */
@@ -224,15 +232,16 @@ struct tact_session_grip {
 struct tact_session_hold {
     const char *body;  /**< name of the body */
     const char *hand;  /**< name of the hand */
-    int touching;      /**< 1: touched, and not released since */
+    int touching;      /**< 1: the body has touched the hand, and was not released since */
     double grip_force; /**< sum of the normal forces in the last tick [N] */
-    double load_force; /**< sum of the magnitudes of the friction forces [N] */
+    double load_force; /**< sum of the magnitudes of the friction forces on the body in the last
+                          tick [N] */
     double slip;       /**< way so far [m] */
-    double turn;       /**< turn about the normal so far, without sign [rad] */
+    double turn;       /**< angle of all slip about the normal so far, without sign [rad] */
     uint64_t touches;  /**< touches so far */
     uint64_t slips;    /**< slips so far of more than 10 um or 1 mrad in one go */
     uint64_t releases; /**< releases so far: no touch for 10 ms */
-    /** of these three, events beyond the first 32, which are not listed */
+    /** touches, slips and releases beyond the first 32, which are counted and not listed */
     uint64_t events_left_out;
 };
 
