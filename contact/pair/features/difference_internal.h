@@ -159,6 +159,15 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out);
 
 /*
+ * As tact_epa() for polytopes that touch, as bodies at rest do, from the three points of the last
+ * result: where they are still a facet of the difference that contains the origin except for
+ * rounding, no other facet is nearer by more than that, and none is searched. 1: found; 0: it has
+ * to be searched.
+ */
+int tact_epa_touching_face(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                           struct tact_nearest_points *out);
+
+/*
  * Replaces the result of tact_epa() for polytopes by the facet of A - B which is the farthest along
  * its normal (out of which the translation is the shortest), among those at the points of the
  * result, then at the points of that facet, until none is farther. Where a body is thin, or has

@@ -498,6 +498,34 @@ static void set_epa_result(const struct polytope *p, const struct face *nearest_
     out->bound = -tact_v3_dot(face.n, next.w);
 }
 
+int tact_epa_touching_face(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                           struct tact_nearest_points *out)
+{
+    struct polytope p;
+    struct tact_minkowski_point next;
+    double weight[3];
+    const double most = MIN_SUPPORT_HEIGHT_OVER_FACE * pair->size;
+    struct face *face = &p.face[0];
+    p.pair = pair;
+    p.points = 0;
+    p.faces = 1;
+    for (int i = 0; i < 3; i++) {
+        append_polytope_point(&p, &simplex->point[i]);
+        face->point[i] = i;
+    }
+    compute_face_plane(&p, face);
+    if (!(fabs(face->d) <= most) || !(projection_weights(&p, face, weight) >= 0.0)) {
+        return 0;
+    }
+    support_beyond_face(&p, face, &next);
+    if (height_above_face(face, next.w) > most) {
+        return 0;
+    }
+    const struct face copy = *face;
+    set_epa_result(&p, &copy, &next, 0, most, out);
+    return 1;
+}
+
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest_points *out)
 {

@@ -47,6 +47,16 @@ static void store_simplex_in_state(const struct tact_nearest_points *found, int 
     }
 }
 
+/* 1 for bodies of which one is so thin or has such short edges that rounding may hide a facet from
+ * the search for the depth. */
+static int is_thin_pair(const struct tact_core_pair *pair)
+{
+    const struct tact_core *a = pair->a, *b = pair->b;
+    const double least =
+        fmin(fmin(a->thickness, a->shortest_edge), fmin(b->thickness, b->shortest_edge));
+    return least < THIN_PAIR_WIDTH_RATIO * pair->size;
+}
+
 /* Finds the nearest points of two cores from a simplex. was_overlap: whether they overlapped when
  * it was found. Returns 1 where they overlap and the depth was searched; *is_exact as in struct
  * tact_separation. */
@@ -56,6 +66,10 @@ static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex 
     *is_exact = 1;
     pair->start_vertex_a = simplex->count ? simplex->point[0].a : -1;
     pair->start_vertex_b = simplex->count ? simplex->point[0].b : -1;
+    if (was_overlap && simplex->count == 3 && pair->a->vertex && pair->b->vertex &&
+        !is_thin_pair(pair) && tact_epa_touching_face(pair, simplex, found)) {
+        return 1;
+    }
     if (was_overlap && simplex->count) {
         const int rc = tact_epa(pair, simplex, found);
         if (rc && rc != TACT_EPA_FLAT) {
@@ -86,16 +100,6 @@ static int search_nearest_points_of_cores(struct tact_core_pair *pair, const dou
     }
     simplex.count = 0;
     return search_from_simplex(pair, &simplex, 0, found, is_exact);
-}
-
-/* 1 for bodies of which one is so thin or has such short edges that rounding may hide a facet from
- * the search for the depth. */
-static int is_thin_pair(const struct tact_core_pair *pair)
-{
-    const struct tact_core *a = pair->a, *b = pair->b;
-    const double least =
-        fmin(fmin(a->thickness, a->shortest_edge), fmin(b->thickness, b->shortest_edge));
-    return least < THIN_PAIR_WIDTH_RATIO * pair->size;
 }
 
 /* Searches the facets of polytopes around the result of the search for the depth, where they touch
