@@ -59,7 +59,7 @@ static int record_phase_time(void *user, enum tact_solve_phase phase,
     return stats->update <= solve_observer->max_update;
 }
 
-static int replace_scene_key_word(char **key, const char *word)
+static int replace_scene_text(char **key, const char *word)
 {
     char *word_copy = strdup(word);
     if (!word_copy) {
@@ -89,9 +89,8 @@ static int open_bench_simulation_of_method(struct scene_benchmark *bench, int me
     c->iterations = (uint32_t)bench->options->sweeps;
     c->tolerance = 0.0; /* not met: the observer stops the solver */
     c->points = BENCH_MAX_CONTACT_POINTS;
-    if (replace_scene_key_word(&c->model,
-                               method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
-        replace_scene_key_word(&c->local, method == BENCH_BOUCHARD_METHOD ? "bouchard" : "cone")) {
+    if (replace_scene_text(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
+        replace_scene_text(&c->local, method == BENCH_BOUCHARD_METHOD ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
     int rc = open_bench_simulation(bench, bench_simulation, err);
@@ -337,7 +336,7 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
         return rc;
     }
     err->text[0] = 0;
-    rc = replace_scene_key_word(&bench.scene->moments.source, "host");
+    rc = replace_scene_text(&bench.scene->moments.source, "host");
     rc = rc ? rc : measure_scene_along_trajectory(&bench, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));

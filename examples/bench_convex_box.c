@@ -61,8 +61,9 @@ static void sample_curve_point(const struct tact_body *body, struct convex_curve
 
 /* Computes the upward force of the pressure over the surface, and its point of application, from
  * the centre of the box. */
-static int integrate_surface_pressure(const struct tact_shape *box, const struct tact_pose *pose,
-                                      double *force, double arm[3])
+static int compute_force_of_surface_pressure(const struct tact_shape *box,
+                                             const struct tact_pose *pose, double *force,
+                                             double arm[3])
 {
     const struct tact_shape ground_halfspace = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_pose here = tact_pose_identity();
@@ -75,8 +76,8 @@ static int integrate_surface_pressure(const struct tact_shape *box, const struct
 
 /* Computes the upward force of a spring at the lowest corner, and its point of application, from
  * the centre of the box. */
-static void press_at_deepest_corner(const struct tact_pose *pose, double stiffness, double *force,
-                                    double arm[3])
+static void compute_spring_force_at_lowest_corner(const struct tact_pose *pose, double stiffness,
+                                                  double *force, double arm[3])
 {
     find_lowest_corner(pose, arm);
     *force = stiffness * fmax(0.0, -(pose->position[2] + arm[2]));
@@ -92,7 +93,7 @@ static int integrate_free_body(enum push_out_method how, struct convex_curve *cu
     double force, arm[3], torque[3], spin[3];
     int rc = tact_shape_tessellate(&box);
     rc = rc ? rc : make_box_body(&body);
-    rc = rc ? rc : integrate_surface_pressure(&box, &body.pose, &force, arm);
+    rc = rc ? rc : compute_force_of_surface_pressure(&box, &body.pose, &force, arm);
     /* spring stiffness that gives the same force at the start */
     const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH;
     for (long i = 0; !rc && i <= steps_per_sample * (CONVEX_SAMPLES - 1); i++) {
@@ -100,9 +101,9 @@ static int integrate_free_body(enum push_out_method how, struct convex_curve *cu
             sample_curve_point(&body, curve, (int)(i / steps_per_sample));
         }
         if (how == CONVEX_PUSH_BY_EXACT_PRESSURE) {
-            rc = integrate_surface_pressure(&box, &body.pose, &force, arm);
+            rc = compute_force_of_surface_pressure(&box, &body.pose, &force, arm);
         } else {
-            press_at_deepest_corner(&body.pose, stiffness, &force, arm);
+            compute_spring_force_at_lowest_corner(&body.pose, stiffness, &force, arm);
         }
         tact_v3_set(torque, arm[1] * force, -arm[0] * force, 0.0);
         tact_m3_mul_v3(spin, body.inverse_world, torque);

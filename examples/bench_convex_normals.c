@@ -12,7 +12,7 @@
 #define INNER_PLATE_SPEED 0.2 /* speed of the inner parallelogram [m/s] */
 #define PLATE_THICKNESS 0.03
 #define HOLE_HEIGHT 0.02
-#define INNER_OVER_HOLE_SIZE 0.9 /* size of the inner parallelogram relative to the hole */
+#define INNER_TO_HOLE_SIZE_RATIO 0.9 /* size of the inner parallelogram relative to the hole */
 
 enum { SIDES = 4, SHAPES = SIDES + 1 };
 
@@ -58,8 +58,8 @@ static int make_shapes(struct tact_shape shape[SHAPES])
                                    {q[0], q[1]},
                                    {q[0] - PLATE_THICKNESS * n[0], q[1] - PLATE_THICKNESS * n[1]},
                                    {p[0] - PLATE_THICKNESS * n[0], p[1] - PLATE_THICKNESS * n[1]}};
-        inner[i][0] = INNER_OVER_HOLE_SIZE * p[0];
-        inner[i][1] = INNER_OVER_HOLE_SIZE * p[1];
+        inner[i][0] = INNER_TO_HOLE_SIZE_RATIO * p[0];
+        inner[i][1] = INNER_TO_HOLE_SIZE_RATIO * p[1];
         rc = make_prism(side, &shape[i]);
     }
     return rc ? rc : make_prism(inner, &shape[SIDES]);
@@ -83,8 +83,8 @@ static int make_world_of_hole_sides(const struct tact_shape shape[SHAPES], const
 }
 
 /* Distance that the inner parallelogram moves at that velocity until the hole's sides stop it. */
-static int distance_until_rest(const struct tact_shape shape[SHAPES], const double velocity[2],
-                               double *moved)
+static int find_distance_until_stopped(const struct tact_shape shape[SHAPES],
+                                       const double velocity[2], double *moved)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
@@ -127,7 +127,7 @@ int measure_plate_in_hole(struct plate_in_hole_result plate_in_hole_results[CONV
         for (int k = 0; k < SIDES; k++) {
             h->least = fmin(h->least, -tact_v3_dot(n, side[k].normal));
         }
-        rc = distance_until_rest(shape, velocity, &h->moved);
+        rc = find_distance_until_stopped(shape, velocity, &h->moved);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shape[i]);

@@ -30,8 +30,8 @@ struct calibrate_options {
     const char *channel;        /* input of a measurement card that is calibrated */
     const char *points;         /* true values of that channel, separated by spaces */
     int degree;                 /* degree of the polynomial */
-    const char *zeroed_sensor;  /* or the force-torque sensor whose zero is measured */
-    const char *axis;           /* or the input of the haptic axis that is driven, */
+    const char *zeroed_sensor;  /* force-torque sensor whose zero is measured, or NULL */
+    const char *axis;           /* input of the haptic axis that is driven, or NULL */
     const char *drive;          /* the output that drives the haptic axis, */
     double limit;               /* the most force [N, N m], */
     double max_travel;          /* how far the driven axis may move from where it is [m, rad]; */

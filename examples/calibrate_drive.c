@@ -140,7 +140,7 @@ static int report_identified_axis(json_t *report, const struct identified_haptic
                            json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mass", found->mass,
                                      "damping", found->damping, "friction", found->friction,
                                      "delay", found->delay, "resolution", found->resolution,
-                                     "difference", found->difference, "walls", walls));
+                                     "difference", found->fit_error, "walls", walls));
     return json_dumpf(report, stdout, JSON_INDENT(2)) || puts("") < 0 ? EXIT_BAD : EXIT_GOOD;
 }
 
@@ -192,9 +192,9 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
     code = code ? code : measure_stable_wall_stiffness(axis, found, wall_stiffness);
     set_haptic_force(axis, 0.0);
     axis->device->ops->close(axis->device->self);
-    if (!code && axis->late) {
+    if (!code && axis->late_tick_count) {
         fprintf(stderr, "tact: %d ticks began late: the results are less accurate for it\n",
-                axis->late);
+                axis->late_tick_count);
     }
     return code;
 }

@@ -29,11 +29,11 @@ enum {
 #define MIN_FIT_GAIN 1e-9
 /* largest accepted error of the fitted motion, as a fraction of the largest distance from the start
  */
-#define MAX_FIT_DIFFERENCE 0.1
+#define MAX_FIT_ERROR 0.1
 /* smallest error of the fitted motion of which the user is warned: in steps of the sensor, and as a
  * fraction of the largest distance from the start */
-#define DOUBTFUL_STEPS 2.0
-#define DOUBTFUL_FIT_DIFFERENCE 2e-3
+#define WARNED_FIT_ERROR_STEPS 2.0
+#define WARNED_FIT_ERROR 2e-3
 
 /* Force set in each of RECORDED_TICK_COUNT ticks, and position read in it. */
 struct recorded_motion {
@@ -49,7 +49,7 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
     in->state = TACT_DEVICE_LOST;
     if (axis->is_paced) {
         tact_clock_sleep_until(due);
-        axis->late += tact_clock_now() > due + (int64_t)(axis->period * 1e9);
+        axis->late_tick_count += tact_clock_now() > due + (int64_t)(axis->period * 1e9);
     }
     axis->device->ops->read(axis->device->self, axis->tick, (double)axis->tick * axis->period,
                             axis->is_paced ? tact_clock_now() : due, in);
@@ -291,7 +291,7 @@ static double find_position_resolution(const double *x)
 }
 
 /* Finds the force that moves the axis by a tenth of its travel, at most half of the limit. */
-static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
+static int find_force_that_moves_axis(struct haptic_axis *axis, double *level)
 {
     double reach = 0.0;
     int code = EXIT_GOOD;
@@ -306,7 +306,7 @@ static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
     return code;
 }
 
-/* Fits the axis' parameters, starting from p, and keeps them where they are the best so far. */
+/* Fits the axis' parameters, starting from p, and stores them where they fit better than *best. */
 static void fit_and_keep_best(const struct recorded_motion *recording, int delay,
                               double p[FITTED_NUMBER_COUNT], double *best,
                               struct identified_haptic_axis *found)
@@ -374,22 +374,22 @@ static void fit_from_best_parameters(const struct recorded_motion *recording, do
 static int fit_axis_model(const struct recorded_motion *recording, double reach,
                           struct identified_haptic_axis *found)
 {
-    found->difference = INFINITY;
+    found->fit_error = INFINITY;
     fit_from_best_parameters(recording, fit_from_several_masses(recording, found), found);
-    if (!(found->difference <= MAX_FIT_DIFFERENCE * reach)) {
+    if (!(found->fit_error <= MAX_FIT_ERROR * reach)) {
         fprintf(stderr,
                 "tact: no mass, damping and dry friction explain the motion: off by %.3g of %.3g; "
                 "the sign of the force or of the reading may be reversed, or a spring or a weight "
                 "acts on it; nothing is found\n",
-                found->difference, reach);
+                found->fit_error, reach);
         return EXIT_BAD;
     }
-    if (found->difference >
-        fmax(DOUBTFUL_STEPS * found->resolution, DOUBTFUL_FIT_DIFFERENCE * reach)) {
+    if (found->fit_error >
+        fmax(WARNED_FIT_ERROR_STEPS * found->resolution, WARNED_FIT_ERROR * reach)) {
         fprintf(stderr,
                 "tact: mass, damping, dry friction and delay explain the motion only to %.3g (rms) "
                 "of %.3g, more than steps of the sensor: they are uncertain\n",
-                found->difference, reach);
+                found->fit_error, reach);
     }
     return EXIT_GOOD;
 }
@@ -401,7 +401,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
     int code = rearm_haptic_axis(axis);
     code = code ? code : step_haptic_axis(axis, &axis->start_position);
     axis->is_beyond_travel = 0;
-    code = code ? code : find_force_level_that_moves(axis, &level);
+    code = code ? code : find_force_that_moves_axis(axis, &level);
     const double stiffness = 0.2 * axis->limit / axis->max_travel;
     code = code ? code : settle_haptic_axis(axis, stiffness, 0.0);
     code = code ? code : settle_haptic_axis(axis, 0.0, 0.0);

@@ -14,14 +14,14 @@ struct haptic_axis {
     const struct tact_device *device;
     int input, output; /* channels of the axis: position, and force or torque */
     enum haptic_units units;
-    double limit;      /* of the force [N] */
+    double limit;      /* maximum force [N] */
     double max_travel; /* distance from the start position beyond which no force is applied [m] */
     double period;     /* [s] */
     /* 1: a real device, ticks wait for their time; 0: a simulated twin, without waiting */
     int is_paced;
     double start_position; /* position of the axis at the start [m] */
     int is_beyond_travel;  /* 1: the axis was beyond its travel in the last tick */
-    int late;              /* number of ticks that began a period late or more */
+    int late_tick_count;   /* number of ticks that began a period late or more */
     uint64_t tick;
     int64_t start_ns;
 };
@@ -29,7 +29,7 @@ struct haptic_axis {
 /* Identified parameters of an axis, as for `device` of a coupling, and how well they fit. */
 struct identified_haptic_axis {
     double mass, damping, friction, delay, resolution; /* [kg], [N s/m], [N], [s], [m] */
-    double difference; /* root mean square of modelled minus measured position [m] */
+    double fit_error; /* root mean square of modelled minus measured position [m] */
 };
 
 enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
@@ -37,7 +37,7 @@ enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
 /* Largest stable stiffness of a wall at several dampings. NAN: no wall was stable, or unstable;
  * both: none was tested, as the axis is without damping. */
 struct stable_wall_stiffness {
-    double damping[HAPTIC_DAMPINGS]; /* of the wall [N s/m] */
+    double damping[HAPTIC_DAMPINGS]; /* damping of the wall [N s/m] */
     /* largest tested stiffness without a growing oscillation [N/m] */
     double stiffness[HAPTIC_DAMPINGS];
     double unstable_stiffness[HAPTIC_DAMPINGS]; /* smallest stiffness with a growing oscillation,

@@ -102,30 +102,30 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
  * found, else as marks. */
 static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *wall_stiffness)
 {
-    int bounded_below = 0, bounded_above = 0, untested = 0;
+    int stable_only_count = 0, unstable_only_count = 0, untested_count = 0;
     fputs("$width << EOD\n", to);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         const double stable_stiffness = wall_stiffness->stiffness[i],
                      unstable_stiffness = wall_stiffness->unstable_stiffness[i];
-        const int below = isnan(stable_stiffness) && !isnan(unstable_stiffness);
-        const int above = !isnan(stable_stiffness) && isnan(unstable_stiffness);
+        const int is_only_unstable_known = isnan(stable_stiffness) && !isnan(unstable_stiffness);
+        const int is_only_stable_known = !isnan(stable_stiffness) && isnan(unstable_stiffness);
         const int is_untested = isnan(stable_stiffness) && isnan(unstable_stiffness);
         fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", wall_stiffness->damping[i],
-                above ? NAN : stable_stiffness, wall_stiffness->analytic_limit[i],
-                above ? stable_stiffness : NAN, below ? unstable_stiffness : NAN,
-                is_untested ? 0.0 : NAN);
-        bounded_below += above;
-        bounded_above += below;
-        untested += is_untested;
+                is_only_stable_known ? NAN : stable_stiffness, wall_stiffness->analytic_limit[i],
+                is_only_stable_known ? stable_stiffness : NAN,
+                is_only_unstable_known ? unstable_stiffness : NAN, is_untested ? 0.0 : NAN);
+        stable_only_count += is_only_stable_known;
+        unstable_only_count += is_only_unstable_known;
+        untested_count += is_untested;
     }
     fputs("EOD\nplot ", to);
-    if (bounded_below + bounded_above + untested < HAPTIC_DAMPINGS) {
+    if (stable_only_count + unstable_only_count + untested_count < HAPTIC_DAMPINGS) {
         fputs("$width using 1:2 with linespoints pt 7 title 'measured', ", to);
     }
     fputs("$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'", to);
-    fputs(bounded_below ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
-    fputs(bounded_above ? ", $width using 1:5 with points pt 10 title 'below'" : "", to);
-    fputs(untested ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
+    fputs(stable_only_count ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
+    fputs(unstable_only_count ? ", $width using 1:5 with points pt 10 title 'below'" : "", to);
+    fputs(untested_count ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
 }
 
 /* Units of an axis in metres and newtons, in radians, or of another kind, by enum haptic_units. */

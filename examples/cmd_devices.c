@@ -172,7 +172,7 @@ static int is_board_node_without_card(const struct tact_attached_board *board)
 
 /* Prints a line for each device that is not listed in full: keyboards, power buttons, lids, nodes
  * without a card. */
-static void print_not_listed(const struct tact_attached *attached)
+static void print_unlisted_device(const struct tact_attached *attached)
 {
     int before = 0;
     for (int i = 0; i < attached->input_count; i++) {
@@ -221,7 +221,7 @@ static void print_attached_devices(const struct tact_attached *attached)
             print_board(&attached->board[i]);
         }
     }
-    print_not_listed(attached);
+    print_unlisted_device(attached);
 }
 
 struct device_test {

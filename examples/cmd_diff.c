@@ -29,13 +29,13 @@ static const char help[] =
     "example:\n"
     "  tact diff before.mcap after.mcap\n";
 
-struct sides {
+struct compared_logs {
     struct tact_log *log[2];
     struct tact_record *record[2];
 };
 
 /* Steps both logs to the next tick that both have; counts those that only one has. */
-static int step_to_next_common_tick(struct sides *s, struct difference *d)
+static int step_to_next_common_tick(struct compared_logs *s, struct difference *d)
 {
     int rc[2] = {tact_log_next(s->log[0], s->record[0]), tact_log_next(s->log[1], s->record[1])};
     while (rc[0] > 0 && rc[1] > 0 && s->record[0]->tick != s->record[1]->tick) {
@@ -53,7 +53,7 @@ static int step_to_next_common_tick(struct sides *s, struct difference *d)
     return rc[0] < 0 ? rc[0] : (rc[1] < 0 ? rc[1] : rc[0] && rc[1]);
 }
 
-static int compare_two_logs(char **log_paths, struct sides *s, struct difference *d,
+static int compare_two_logs(char **log_paths, struct compared_logs *s, struct difference *d,
                             struct tact_error *err)
 {
     for (int i = 0; i < 2; i++) {
@@ -82,7 +82,7 @@ int cmd_diff(int argc, char **argv)
     if (argc - optind != 2) {
         return command_usage(argv[0], "two logs are expected, not %d", argc - optind);
     }
-    struct sides s = {{NULL, NULL}, {NULL, NULL}};
+    struct compared_logs s = {{NULL, NULL}, {NULL, NULL}};
     struct difference d = {0};
     struct tact_error err = {.line = 0};
     int code;

@@ -17,7 +17,7 @@
 #define EXIT_FIELD_REFUSED 1
 #define EXIT_FILE_ERROR 3
 
-enum { REPEATS = 20 }; /* of a query */
+enum { REPEATS = 20 }; /* number of times that a query is measured */
 
 static const char help[] =
     "usage: tact field MESH --thickness T [OPTION]...\n\n"
@@ -52,7 +52,7 @@ static const char help[] =
     "example: the field of a cow of 0.2 m, and a section along it\n"
     "  tact field spot.obj --scale 0.1 --thickness 0.01 --section x --out cow.svg\n";
 
-struct request {
+struct field_command_options {
     struct tact_field_material material;
     double scale, at;
     int axis, json, force;
@@ -66,7 +66,7 @@ static double get_processor_time(void)
 }
 
 /* What was found. */
-struct answer {
+struct field_measurement {
     const struct tact_mesh *mesh;
     struct tact_pressure_field *field;
     struct tact_field_quality quality;
@@ -75,7 +75,7 @@ struct answer {
 
 /* Measures the time of a query with a rigid plane at each side of the bounding box, at a depth of a
  * fifth of the extent. */
-static int measure_query_time(struct answer *a)
+static int measure_query_time(struct field_measurement *a)
 {
     struct tact_field_scratch *scratch = tact_field_scratch_create(100000);
     struct tact_pressure_field *flat = NULL;
@@ -105,8 +105,9 @@ static int measure_query_time(struct answer *a)
     return rc;
 }
 
-static int compute_pressure_field(const struct request *q, const struct parsed_shape *of,
-                                  struct answer *a, struct tact_error *err)
+static int compute_pressure_field(const struct field_command_options *q,
+                                  const struct parsed_shape *of, struct field_measurement *a,
+                                  struct tact_error *err)
 {
     double before = get_processor_time();
     int rc = tact_field_of_shape(&of->shape, &q->material, &a->field, err);
@@ -122,7 +123,7 @@ static int compute_pressure_field(const struct request *q, const struct parsed_s
     return measure_query_time(a);
 }
 
-static int print_field_json(const struct answer *a)
+static int print_field_json(const struct field_measurement *a)
 {
     const struct tact_field_quality *q = &a->quality;
     return text_print_json(json_pack(
@@ -134,7 +135,7 @@ static int print_field_json(const struct answer *a)
         q->place[1], q->place[2], "query_us", a->query, "polygons", a->polygons));
 }
 
-static void print_field_table(const struct answer *a)
+static void print_field_table(const struct field_measurement *a)
 {
     const struct tact_field_quality *q = &a->quality;
     printf("mesh      %zu triangles, %.4g m\n", a->mesh->triangle_count, a->size);
@@ -150,11 +151,11 @@ static void print_field_table(const struct answer *a)
            a->query, a->polygons);
 }
 
-static int compute_and_print_field(const struct request *q, const char *name, const char *word,
-                                   struct parsed_shape *of)
+static int compute_and_print_field(const struct field_command_options *q, const char *name,
+                                   const char *word, struct parsed_shape *of)
 {
     struct tact_error err = {.line = 0};
-    struct answer a = {.slope = 0.0};
+    struct field_measurement a = {.slope = 0.0};
     struct tact_mesh *ball = NULL;
     int rc = parse_shape_argument(word, q->scale, of, &err);
     if (!rc && of->shape.kind == TACT_SHAPE_SPHERE) {
@@ -188,7 +189,7 @@ static int compute_and_print_field(const struct request *q, const char *name, co
 }
 
 /* "z" or "z=0.01". */
-static int parse_section_plane(const char *text, struct request *q)
+static int parse_section_plane(const char *text, struct field_command_options *q)
 {
     const char *axis = text[0] ? strchr("xyz", text[0]) : NULL;
     if (!axis || (text[1] && text[1] != '=')) {
@@ -208,7 +209,8 @@ static int parse_field_kind(const char *text, int *kind)
     return -1;
 }
 
-static int set_field_option(struct request *q, const char *name, int option, const char *text)
+static int set_field_option(struct field_command_options *q, const char *name, int option,
+                            const char *text)
 {
     switch (option) {
     case 't':
@@ -263,7 +265,8 @@ int cmd_field(int argc, char **argv)
                                                  {"json", no_argument, NULL, 'j'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
-    struct request q = {.scale = 1.0, .at = NAN, .axis = 2, .material = {.modulus = 1.0}};
+    struct field_command_options q = {
+        .scale = 1.0, .at = NAN, .axis = 2, .material = {.modulus = 1.0}};
     struct parsed_shape shape = {.mesh = NULL};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {

@@ -186,8 +186,8 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     run->options.stop = command_stop_flag();
     run->options.messages = (struct tact_messages){command_message, &run->quiet};
     run->options.watch = !run->quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
-    run->live_status =
-        (struct live){.real = run->options.clock == TACT_LOOP_REAL, .period = scene->period};
+    run->live_status = (struct live_status){.is_real_time = run->options.clock == TACT_LOOP_REAL,
+                                            .period = scene->period};
     run->options.watch_user = &run->live_status;
     run->pages.must_open_browser = !run->must_not_open_browser;
     run->pages.address_stream = stderr;

@@ -131,8 +131,8 @@ static int check_link(const char *command, const struct link_options *options,
  * Returns an exit code. */
 static int check_record(const struct run *run, const struct teleop *teleop)
 {
-    char *local = teleop_path(run->scene, teleop->local->scene, 0);
-    char *remote_scene_path = teleop_path(run->scene, teleop->remote->scene, 0);
+    char *local = teleop_resolve_path(run->scene, teleop->local->scene, 0);
+    char *remote_scene_path = teleop_resolve_path(run->scene, teleop->remote->scene, 0);
     const char *inputs[] = {run->scene, local, remote_scene_path};
     const int code = run->options.record
                          ? is_output_allowed(run->name, run->options.record, 1, inputs, 3)

@@ -51,13 +51,13 @@ struct tact_stop *command_stop_flag(void);
 void command_install_stop_signals(void);
 
 /* live.c: the status line of a running session. */
-struct live {
-    double period;   /* period of the loop [s] */
-    int real;        /* 1: real time; 0: free-wheeling */
-    uint64_t tick;   /* tick of the previous line */
-    int64_t time_ns; /* time of the previous line [ns] */
+struct live_status {
+    double period;    /* period of the loop [s] */
+    int is_real_time; /* 1: real time; 0: free-wheeling */
+    uint64_t tick;    /* tick of the previous line */
+    int64_t time_ns;  /* time of the previous line [ns] */
 };
-/* A watch callback of a session; user is a struct live. */
+/* A watch callback of a session; user is a struct live_status. */
 void live_print_status_line(void *user, const struct tact_session_status *status);
 /* Clears the status line, so that other text can be printed. */
 void live_clear_status_line(void);

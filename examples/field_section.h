@@ -10,7 +10,7 @@ struct section {
     const struct tact_pressure_field *field;
     double slope;   /* slope of the pressure over the extent [Pa/m] */
     int axis;       /* axis normal to the section: 0 x, 1 y, 2 z */
-    double at;      /* where [m] */
+    double at;      /* coordinate of the section along that axis [m] */
     double deepest; /* largest extent [m] */
 };
 

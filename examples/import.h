@@ -84,8 +84,8 @@ int interpolate_imported_rows(const struct import *i, double t, size_t *row, dou
 /* import_hand.c: a hand from an MJCF or URDF file. */
 struct hand_import {
     const char *path, *out; /* out NULL: stdout */
-    const char *material;   /* of its shapes */
-    bool meshes;            /* meshes collide as they are */
+    const char *material;   /* name of the material of the hand's shapes */
+    bool meshes;            /* meshes are used for contact as they are, not their convex hulls */
     int force, quiet;
 };
 

@@ -92,8 +92,8 @@ static int write_hand(const struct tact_hand_file *hand, const char *command, co
     return output_close(&output, EXIT_GOOD, 1);
 }
 
-/* Reads the YAML as a scene: what it refuses is an error of the hand's file, at the line that it is
- * from. */
+/* Checks the written YAML by reading it as a scene: an error is reported at the line of the hand's
+ * file from which the YAML is. */
 static int check_written_hand(const struct tact_hand_file *hand, const struct hand_import *h,
                               struct tact_error *err)
 {

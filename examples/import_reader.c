@@ -27,7 +27,7 @@ struct reader_exchange {
     const char *data;
     size_t size, sent;
     char *out; /* OBJ text */
-    size_t output_size, out_room;
+    size_t output_size, output_capacity;
     char message[MAX_READER_MESSAGE_BYTES];
     size_t message_size;
     int ends[3]; /* pipes to the reader's standard input, output and error; -1: closed */
@@ -110,17 +110,18 @@ static void send_pending_input(struct reader_exchange *x)
  */
 static int receive_available_output(struct reader_exchange *x)
 {
-    if (x->output_size == x->out_room) {
-        const size_t grown_size = x->out_room ? 2 * x->out_room : 1 << 16;
+    if (x->output_size == x->output_capacity) {
+        const size_t grown_size = x->output_capacity ? 2 * x->output_capacity : 1 << 16;
         char *grown_buffer =
             grown_size <= MAX_READER_OUTPUT_BYTES ? realloc(x->out, grown_size + 1) : NULL;
         if (!grown_buffer) {
             return grown_size <= MAX_READER_OUTPUT_BYTES ? -ENOMEM : -EFBIG;
         }
         x->out = grown_buffer;
-        x->out_room = grown_size;
+        x->output_capacity = grown_size;
     }
-    const ssize_t n = read(x->ends[1], x->out + x->output_size, x->out_room - x->output_size);
+    const ssize_t n =
+        read(x->ends[1], x->out + x->output_size, x->output_capacity - x->output_size);
     x->output_size += n > 0 ? (size_t)n : 0;
     if (n == 0) {
         close_pipe_end(x, 1);
@@ -142,7 +143,7 @@ static void receive_message(struct reader_exchange *x)
 
 /* Exchanges data until the reader has closed its output, or its time is over. Returns 0 or a
  * negative errno. */
-static int exchange_until_closed(struct reader_exchange *x, time_t end)
+static int exchange_with_reader_until_closed(struct reader_exchange *x, time_t end)
 {
     int rc = 0;
     fcntl(x->ends[0], F_SETFL, O_NONBLOCK);
@@ -205,7 +206,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *program, 
                               strerror(-rc),
                               rc == -ENOENT ? "; this tact was built without it" : "");
     }
-    rc = exchange_until_closed(x, end);
+    rc = exchange_with_reader_until_closed(x, end);
     if (rc) {
         kill(pid, SIGTERM); /* SIGTERM first, as the reader may have files to remove */
     }

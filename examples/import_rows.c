@@ -89,7 +89,7 @@ static int check_time_span(struct reading *r, double time)
                           time, get_import_time_unit_name(r->import), MAX_TICKS, period);
 }
 
-/* A row with the time of the one before is omitted. */
+/* Adds a row of the file. A row with the time of the row before is omitted. */
 static int add_imported_row(struct reading *r, const double *row)
 {
     struct import *i = r->import;

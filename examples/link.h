@@ -88,7 +88,7 @@ void link_scene_print(const struct link_options *options, struct link_scene *sce
 json_t *link_scene_json(struct link_scene *scene, const struct link_quality *quality);
 
 /* link_modes.c: the mode of a tie, by its name in a scene that was checked. */
-int link_mode_of(const char *name);
+int link_mode_of_name(const char *name);
 /* 1 where a tie is of a hinge, or of the attitude of a base: its numbers are of angles. */
 int link_is_tie_rotational(const struct tact_scene *scene, const struct tact_scene_remote *tie);
 

@@ -26,7 +26,7 @@ static const int64_t peer_silence_timeout_ns = 2000000000;
 /* Tick and stamps of the newest probe packet of the other end. */
 struct newest_probe {
     uint64_t tick;
-    int64_t sent_ns;     /* clock of the other end */
+    int64_t sent_ns;     /* time of sending, clock of the other end [ns] */
     int64_t received_ns; /* clock of this end; 0: none yet */
 };
 
@@ -105,8 +105,8 @@ static void receive_probe_packets(struct link_measurement *m, struct newest_prob
     tact_histogram_add(&m->receive_call_time, tact_clock_now() - start_ns);
 }
 
-/* Prints at once what is awaited, and for how long. */
-static void print_what_is_awaited(const char *command, const struct link_options *options,
+/* Prints for which end this end waits, and for how long. */
+static void print_waiting_message(const char *command, const struct link_options *options,
                                   const struct link_measurement *m)
 {
     if (options->listen) {
@@ -136,7 +136,7 @@ static void report_absent_peer(const char *command, const struct link_options *o
     }
 }
 
-/* Waits for the handshake. Returns 0, or -1: stopped, or nobody came in time. */
+/* Waits for the handshake. Returns 0, or -1 if it was stopped, or no other end came in time. */
 static int wait_for_peer(const char *command, const struct link_options *options,
                          struct link_measurement *m)
 {
@@ -199,14 +199,15 @@ int link_measure(const char *command, const struct link_options *options,
     if (rc) {
         return command_error(&err);
     }
-    /* Reserves for twice this end's duration, as that of the other end is not known. */
+    /* Reserves memory for arrivals over twice the duration of this end, as that of the other end is
+     * not known. */
     m->capacity = (size_t)(2.0 * options->seconds * options->rate) + 1000;
     m->packet_arrivals = calloc(m->capacity, sizeof *m->packet_arrivals);
     if (!m->packet_arrivals) {
         fprintf(stderr, "%s: out of memory\n", command);
         return EXIT_BAD;
     }
-    print_what_is_awaited(command, options, m);
+    print_waiting_message(command, options, m);
     command_install_stop_signals();
     if (wait_for_peer(command, options, m)) {
         return EXIT_BAD;

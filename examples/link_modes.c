@@ -63,7 +63,7 @@ static void add_ties_of_device(const struct tact_scene *scene, const char *devic
     }
 }
 
-int link_mode_of(const char *name)
+int link_mode_of_name(const char *name)
 {
     int i = 0;
     while (i < LINK_MODES - 1 && strcmp(mode_names[i], name) != 0) {

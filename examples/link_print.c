@@ -42,7 +42,7 @@ static void print_suggested_channel(const struct link_channel *channel, double r
     printf("  correction   of drift: %.2f /s\n", channel->drift_correction_gain);
     printf("  impedance    adds in series    a wall of 1000 N/m is felt, without correction, as\n");
     for (int i = 0; i < IMPEDANCES; i++) {
-        const double line = link_stiffness_felt_by_waves(operator_impedances[i], channel->delay);
+        const double line = link_wave_stiffness(operator_impedances[i], channel->delay);
         printf("  %3.0f N s/m    %8.0f N/m    %8.0f N/m\n", operator_impedances[i], line,
                1.0 / (1.0 / line + 1e-3));
     }
@@ -127,7 +127,7 @@ static json_t *json_channel(const struct link_options *options, const struct lin
     for (int i = 0; i < IMPEDANCES; i++) {
         json_array_append_new(
             lines, json_pack("{s:f, s:f}", "impedance", operator_impedances[i], "stiffness",
-                             link_stiffness_felt_by_waves(operator_impedances[i], channel.delay)));
+                             link_wave_stiffness(operator_impedances[i], channel.delay)));
     }
     return json_pack("{s:i, s:b, s:i, s:f, s:f, s:o}", "repeated", channel.repeated,
                      "gap_is_covered", channel.is_longest_gap_covered, "playout",

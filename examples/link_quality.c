@@ -21,7 +21,7 @@ static int compare_arrival_ticks(const void *a, const void *b)
 
 static int64_t get_measured_delay(const struct link_arrival *arrival)
 {
-    /* Unsigned, as the stamps of the other end are any numbers. */
+    /* Computed in unsigned arithmetic, as stamps of the other end may be any numbers. */
     return (int64_t)((uint64_t)arrival->received_ns - (uint64_t)arrival->sent_ns);
 }
 
@@ -87,7 +87,7 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
     return channel;
 }
 
-double link_stiffness_felt_by_waves(double b, double delay)
+double link_wave_stiffness(double b, double delay)
 {
     return b / delay;
 }

@@ -8,7 +8,7 @@
 
 /* A packet that arrived. */
 struct link_arrival {
-    uint64_t tick;       /* of the sender */
+    uint64_t tick;       /* tick of the sender */
     int64_t sent_ns;     /* clock of the sender [ns] */
     int64_t received_ns; /* clock of this end [ns] */
 };
@@ -47,6 +47,6 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
 /* Stiffness that a line of wave impedance b and one-way delay d adds in series with the wall and
  * the couplings: blocked at its end it is b coth(s d), which is b / (s d) at low frequencies.
  * [N/m]; infinite without delay. */
-double link_stiffness_felt_by_waves(double b, double delay);
+double link_wave_stiffness(double b, double delay);
 
 #endif

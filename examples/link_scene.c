@@ -95,20 +95,21 @@ static int are_modes_of_kind_shown(const struct modes_by_joint_kind *modes, int 
 static int is_tie_supported(const struct tact_scene *scene, const struct tact_scene_remote *tie,
                             const struct modes_by_joint_kind *modes)
 {
-    return modes->of[link_is_tie_rotational(scene, tie)].mode[link_mode_of(tie->mode)].is_supported;
+    return modes->of[link_is_tie_rotational(scene, tie)]
+        .mode[link_mode_of_name(tie->mode)]
+        .is_supported;
 }
 
 static void print_tie(const struct tact_scene *scene, const struct tact_scene_remote *tie,
                       const struct modes_by_joint_kind *modes, double delay)
 {
-    const int mode = link_mode_of(tie->mode);
+    const int mode = link_mode_of_name(tie->mode);
     const int is_rotational = link_is_tie_rotational(scene, tie);
     printf("  %-20s ", text_shown(tie->joint));
     if (mode == LINK_WAVES) {
         printf("waves, %g %s: a wall is felt through a spring of %.*f %s at first, then as it is\n",
                tie->impedance, is_rotational ? "N m s/rad" : "N s/m", is_rotational ? 3 : 0,
-               link_stiffness_felt_by_waves(tie->impedance, delay),
-               is_rotational ? "N m/rad" : "N/m");
+               link_wave_stiffness(tie->impedance, delay), is_rotational ? "N m/rad" : "N/m");
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
@@ -148,14 +149,13 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
         if (check_tie_of_link(s, &modes, tie)) {
-            const int mode = link_mode_of(tie->mode);
+            const int mode = link_mode_of_name(tie->mode);
             json_array_append_new(
                 ties_json,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
                           is_tie_supported(s->scene, tie, &modes), "stiffness",
-                          mode == LINK_WAVES
-                              ? json_real(link_stiffness_felt_by_waves(tie->impedance, delay))
-                              : NULL));
+                          mode == LINK_WAVES ? json_real(link_wave_stiffness(tie->impedance, delay))
+                                             : NULL));
         }
     }
     return json_pack(

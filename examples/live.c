@@ -17,12 +17,12 @@ static size_t get_terminal_columns(void)
 }
 
 /* Ticks per second since the previous status line; 0 for the first one. */
-static double compute_tick_rate(struct live *live, uint64_t tick)
+static double compute_tick_rate(struct live_status *live_status, uint64_t tick)
 {
-    int64_t now = tact_clock_now(), before = live->time_ns;
-    uint64_t ticks = tick - live->tick;
-    live->time_ns = now;
-    live->tick = tick;
+    int64_t now = tact_clock_now(), before = live_status->time_ns;
+    uint64_t ticks = tick - live_status->tick;
+    live_status->time_ns = now;
+    live_status->tick = tick;
     return before && now > before ? (double)ticks * 1e9 / (double)(now - before) : 0.0;
 }
 
@@ -35,16 +35,16 @@ void live_clear_status_line(void)
 
 void live_print_status_line(void *user, const struct tact_session_status *s)
 {
-    struct live *live = user;
+    struct live_status *live_status = user;
     char line[256], clock[96], lost[48] = "", moments[64] = "host";
-    double rate = compute_tick_rate(live, s->tick);
-    if (live->real) {
+    double rate = compute_tick_rate(live_status, s->tick);
+    if (live_status->is_real_time) {
         snprintf(clock, sizeof clock, "%4.0f Hz, %llu missed | wake %.0f, compute %.0f us", rate,
                  (unsigned long long)s->missed, (double)s->wake_ns * 1e-3,
                  (double)s->compute_ns * 1e-3);
     } else {
-        snprintf(clock, sizeof clock, "%5.1f x real time | compute %.0f us", rate * live->period,
-                 (double)s->compute_ns * 1e-3);
+        snprintf(clock, sizeof clock, "%5.1f x real time | compute %.0f us",
+                 rate * live_status->period, (double)s->compute_ns * 1e-3);
     }
     if (s->devices_lost) {
         snprintf(lost, sizeof lost, ", %d device%s lost", s->devices_lost,

@@ -1,4 +1,4 @@
-/* To which session, and as which of its files, a log says that it belongs. */
+/* The session to which a log states that it belongs, and the number of the file in it. */
 #ifndef TACT_EXAMPLES_LOG_PART_H
 #define TACT_EXAMPLES_LOG_PART_H
 

@@ -12,7 +12,7 @@ struct measured {
     double measuring_time_us; /* time of one measurement, after a first one [us] */
     char device[64];
     long pairs; /* number of triangle pairs near the overlap of two meshes, otherwise 0 */
-    struct tact_rays_report rays; /* by measure_rays() */
+    struct tact_rays_report rays; /* set by measure_rays() */
 };
 
 /* Measures by the host's or the device's function. Returns 0, or a negative errno with *err filled.

@@ -1,4 +1,4 @@
-/* A session as pictures: what is drawn, and the raster that it is drawn on. */
+/* Pictures of a session: the drawn scene, and the raster on which it is drawn. */
 #ifndef TACT_EXAMPLES_PICTURE_H
 #define TACT_EXAMPLES_PICTURE_H
 

@@ -21,7 +21,7 @@
 enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
 
 /* An entry of the legend. */
-struct entry {
+struct legend_entry {
     enum symbol symbol;
     double width; /* width of the symbol [pixels] */
     char text[48];
@@ -29,14 +29,14 @@ struct entry {
 };
 
 struct picture_legend {
-    struct entry entry[SYMBOLS];
+    struct legend_entry entry[SYMBOLS];
     int count, rows;
 };
 
 static void add_legend_symbol(struct picture_legend *l, enum symbol symbol, double width,
                               const char *text)
 {
-    struct entry *e = &l->entry[l->count++];
+    struct legend_entry *e = &l->entry[l->count++];
     e->symbol = symbol;
     e->width = width;
     snprintf(e->text, sizeof e->text, "%s", text);
@@ -110,7 +110,7 @@ static void place_legend_entries(struct picture_legend *l, int width)
     int x = 4;
     l->rows = 1;
     for (int i = 0; i < l->count; i++) {
-        struct entry *e = &l->entry[i];
+        struct legend_entry *e = &l->entry[i];
         int size = (int)ceil(e->width + 6.0 + LETTER_WIDTH_PIXELS * count_letters_of_text(e->text));
         if (x > 4 && x + size > width) {
             l->rows++;
@@ -223,7 +223,8 @@ static void write_page_line(struct page_writer *w, double x, double y, double en
     fprintf(w->to, " %s front\n", how);
 }
 
-static void write_legend_symbol(struct page_writer *w, const struct entry *e, double x, double y)
+static void write_legend_symbol(struct page_writer *w, const struct legend_entry *e, double x,
+                                double y)
 {
     static const uint8_t patch[3] = {255, 184, 122}, black[3] = {16, 16, 16};
     static const char *const head = "size screen %.6f,25,25 filled lw 2 lc rgb '%s'";
@@ -286,16 +287,16 @@ static void write_gnuplot_terminal(FILE *to, const struct picture_page *p, const
 static void write_page_title(struct page_writer *w, const char *terminal)
 {
     const struct picture_page *p = w->page;
-    const char *force_beyond_picture_note =
-        p->image.width > 600 ? " (some bodies are outside the picture, see --look)"
-                             : " (bodies leave)";
+    const char *body_beyond_view_note = p->image.width > 600
+                                            ? " (some bodies are outside the picture, see --look)"
+                                            : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
-    force_beyond_picture_note = p->camera->does_body_leave_view ? force_beyond_picture_note : "";
+    body_beyond_view_note = p->camera->does_body_leave_view ? body_beyond_view_note : "";
     text_shorten_with_ellipsis(p->name,
                                (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) -
-                                   (int)strlen(force_beyond_picture_note),
+                                   (int)strlen(body_beyond_view_note),
                                name, sizeof name);
-    snprintf(words, sizeof words, "%s%s", name, force_beyond_picture_note);
+    snprintf(words, sizeof words, "%s%s", name, body_beyond_view_note);
     write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
                     : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
@@ -320,7 +321,7 @@ void picture_write_gnuplot_script(FILE *to, const struct picture_page *p, const 
     make_picture_legend(p, &l);
     place_legend_entries(&l, width);
     for (int i = 0; i < l.count; i++) {
-        const struct entry *e = &l.entry[i];
+        const struct legend_entry *e = &l.entry[i];
         write_legend_symbol(&w, e, e->x, find_legend_top(p) + e->y);
         write_page_text(&w, e->text, e->x + e->width + 6.0, find_legend_top(p) + e->y, "left");
     }

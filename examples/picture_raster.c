@@ -13,7 +13,7 @@
 static const double light_direction[3] = {0.33, -0.40, 0.855}; /* toward it, world */
 
 /* A buffer of samples, as seen by the camera or, for the shadow, from the light. */
-struct buffer {
+struct sample_buffer {
     int width, height;
     float *depth; /* 1 / distance for the camera, minus the distance for the light: larger is nearer
                    */
@@ -23,7 +23,7 @@ struct buffer {
 struct frame_painter {
     const struct picture_scene *scene;
     const struct picture_camera *camera;
-    struct buffer seen, shadow;
+    struct sample_buffer seen, shadow;
     /* axes across the light's direction, scaled to samples of the shadow map [1/m] */
     double shadow_map_axes[2][3];
     double plane_grid_spacing; /* spacing of a plane's lines [m] */
@@ -39,7 +39,7 @@ static void clamp_span_to_frame(double from, double to, int size, int *first, in
 
 /* Rasterises a triangle p (x, y, depth): stores it in each sample where it is nearer than what is
  * stored. */
-static void rasterise_triangle(struct buffer *b, double p[3][3], int triangle)
+static void rasterise_triangle(struct sample_buffer *b, double p[3][3], int triangle)
 {
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
@@ -300,7 +300,7 @@ static void copy_frame_samples(struct supersampled_frame *supersampled, struct p
     }
 }
 
-static int allocate_sample_buffer(struct buffer *b, int width, int height, int triangles)
+static int allocate_sample_buffer(struct sample_buffer *b, int width, int height, int triangles)
 {
     size_t count = (size_t)width * (size_t)height;
     b->width = width;

@@ -100,7 +100,8 @@ struct plot_session {
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
     double from, to;    /* times of these two ticks [s] */
     double duration;    /* duration of the whole session [s] */
-    /* time added to all that is drawn, which puts it on the other end's clock [s]; 0: none */
+    /* time added to all times of the session, which converts them to the clock of the other session
+     * [s]; 0: none */
     double shift;
     double shift_error; /* largest error of `shift` [s] */
     struct plot_pair pair[PLOT_MAX_PAIRS];

@@ -9,10 +9,11 @@
 #define FIRST_LABEL_NUMBER 100 /* number of the first label and arrow */
 /* left end of the first panel, as a fraction of the page */
 #define FIRST_PANEL_LEFT_FRACTION 0.05
-#define SECOND_PANEL_LEFT_FRACTION 0.54 /* of the second */
-#define LEGEND_COLUMN_WIDTH 0.205       /* between two names */
-#define TOP 0.9535                      /* top of the first row, as a fraction of the page */
-#define ROW 0.0133                      /* distance between rows of the legend: 20 pixels */
+#define SECOND_PANEL_LEFT_FRACTION                                                                 \
+    0.54                          /* left end of the second panel, as a fraction of the page */
+#define LEGEND_COLUMN_WIDTH 0.205 /* between two names */
+#define TOP 0.9535                /* top of the first row, as a fraction of the page */
+#define ROW 0.0133                /* distance between rows of the legend: 20 pixels */
 /* letters of a name: in 11 points of DejaVu Sans a letter is 0.006 of the page wide on average */
 #define MAX_NAME_LETTERS 29
 #define MAX_NOTE_LETTERS 74

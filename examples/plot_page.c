@@ -10,13 +10,14 @@
 #define PANEL_WIDTH_FRACTION 0.41 /* width of a panel, as a fraction of the page */
 #define PANEL_HEIGHT 0.15
 #define TOP 0.845 /* top of the first row of panels, as a fraction of the page */
-#define PANEL_ROW_PITCH_FRACTION 0.213 /* of the rows */
-#define PANEL_ROWS 4                   /* of every page */
+#define PANEL_ROW_PITCH_FRACTION                                                                   \
+    0.213            /* distance between rows of panels, as a fraction of the page */
+#define PANEL_ROWS 4 /* number of rows of panels on every page */
 #define PAGE_WIDTH_PIXELS 1400
 #define PAGE_HEIGHT_PIXELS 1500 /* [pixels] */
 #define CELL_ASPECT_RATIO                                                                          \
     (PANEL_WIDTH_FRACTION * PAGE_WIDTH_PIXELS /                                                    \
-     (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* of a panel */
+     (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel */
 #define PIXELS_PER_INCH 100               /* pixels per inch, for page sizes in inches */
 #define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
 #define MAX_PATH_LETTERS 26        /* maximum number of letters of a log's path in the heading */
@@ -26,8 +27,9 @@
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
-/* for more entries than there is room for beside a title */
-#define LONG_KEY "set key at graph 0.99, graph 0.97 right top maxrows 1 samplen 1 font ',10'"
+/* key in the panel, for more entries than fit beside the title */
+#define KEY_INSIDE_PANEL                                                                           \
+    "set key at graph 0.99, graph 0.97 right top maxrows 1 samplen 1 font ',10'"
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73",
                                       "#CC79A7", "#56B4E9", "#7F7F7F"};
@@ -152,7 +154,7 @@ static const char *curve_line_style(int session, int curve)
     return session ? "dt (6,4) lw 1.5" : (curve ? "dt 1 lw 1.8" : "dt 1 lw 4");
 }
 
-static int compare_pressure_sizes(const void *a, const void *b)
+static int compare_column_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -194,7 +196,7 @@ static void write_axis_range(FILE *to, const struct plot_session *s, int count, 
             }
         }
     }
-    qsort(value, used, sizeof *value, compare_pressure_sizes);
+    qsort(value, used, sizeof *value, compare_column_values);
     double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;
     if (most > 3.0 * usual && usual > 0.0) {
         fprintf(to,
@@ -351,7 +353,7 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
         const struct plot_pair *p = &s->pair[i];
         double x = 2.3 * i;
         if (p->peak > 0.0 && p->has_pressure_polygons) {
-            continue; /* its pressure is drawn, below the curves */
+            continue; /* the pressure of this patch is drawn, below the curves */
         }
         curve(&c,
               "$AO%d u ($1/%g+%g):($2/%g) w filledcurves closed fs transparent solid 0.18 "
@@ -440,7 +442,8 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
                               : 0.0);
     }
     write_panel_frame(to, 1, 2, "Time of each tick [µs]; red: the period");
-    fprintf(to, "set logscale y; set yrange [0.5:%g]; %s\n", most, count > 1 ? LONG_KEY : KEY);
+    fprintf(to, "set logscale y; set yrange [0.5:%g]; %s\n", most,
+            count > 1 ? KEY_INSIDE_PANEL : KEY);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
             int column = plot_time_column(&s[a]) + 2 + k;
@@ -457,7 +460,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
             "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; %s\n"
             "set arrow 99 from first %g, graph 0 to first %g, graph 1 nohead lw 1.5 lc rgb "
             "'#D00000'\n",
-            most, count > 1 ? LONG_KEY : KEY, period, period);
+            most, count > 1 ? KEY_INSIDE_PANEL : KEY, period, period);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
             curve(&bars,

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-enum { READER_MOST_BYTES = 1 << 28 /* of a file */ };
+enum { READER_MOST_BYTES = 1 << 28 /* maximum size of a file [bytes] */ };
 
 #if defined __x86_64__
 #define READER_ARCHITECTURE AUDIT_ARCH_X86_64

@@ -15,7 +15,7 @@
 struct hashed_item {
     char name[192]; /* "contact ruler/pinch.left_distal" */
     int is_contact_item;
-    struct run {
+    struct value_run {
         uint32_t at, count;
     } run[MAX_RUNS_PER_ITEM];
 };
@@ -26,7 +26,7 @@ struct hashed_items {
 };
 
 static void add_hashed_item(struct hashed_items *items, const char *kind, const char *name,
-                            const struct run run[MAX_RUNS_PER_ITEM])
+                            const struct value_run run[MAX_RUNS_PER_ITEM])
 {
     struct hashed_item *item = &items->items_by_name[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
@@ -37,12 +37,12 @@ static void add_hashed_item(struct hashed_items *items, const char *kind, const 
 static void add_device_items(struct hashed_items *items, const struct tact_device_info *device,
                              uint32_t at)
 {
-    add_hashed_item(items, "device", device->name, (struct run[MAX_RUNS_PER_ITEM]){{at, 1}});
+    add_hashed_item(items, "device", device->name, (struct value_run[MAX_RUNS_PER_ITEM]){{at, 1}});
     for (int k = 0; k < device->input_count; k++) {
         char name[2 * TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s.%s", device->name, device->input[k].name);
         add_hashed_item(items, "input", name,
-                        (struct run[MAX_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
+                        (struct value_run[MAX_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
     }
 }
 
@@ -52,37 +52,38 @@ static void add_hashed_items(struct hashed_items *items, const struct tact_scene
         const struct tact_scene_log_body *b = &v->bodies[i];
         add_hashed_item(
             items, "body", b->name,
-            (struct run[MAX_RUNS_PER_ITEM]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
+            (struct value_run[MAX_RUNS_PER_ITEM]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
     }
     for (int i = 0; i < v->joint_count; i++) {
         const struct tact_scene_log_joint *j = &v->joints[i];
         const uint32_t more = (uint32_t)j->resists;
         add_hashed_item(items, "link", j->name,
-                        (struct run[MAX_RUNS_PER_ITEM]){{j->position, 1},
-                                                        {j->velocity, 1},
-                                                        {j->target, 1},
-                                                        {j->torque, 1},
-                                                        {j->reaction, more},
-                                                        {j->stop, more}});
+                        (struct value_run[MAX_RUNS_PER_ITEM]){{j->position, 1},
+                                                              {j->velocity, 1},
+                                                              {j->target, 1},
+                                                              {j->torque, 1},
+                                                              {j->reaction, more},
+                                                              {j->stop, more}});
     }
     for (int i = 0; i < v->constraint_count; i++) {
         const struct tact_scene_log_constraint *b = &v->constraints[i];
         add_hashed_item(items, "joint", b->name,
-                        (struct run[MAX_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
+                        (struct value_run[MAX_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
         const struct tact_scene_log_pair *p = &v->pairs[i];
         add_hashed_item(
             items, "contact", p->name,
-            (struct run[MAX_RUNS_PER_ITEM]){
+            (struct value_run[MAX_RUNS_PER_ITEM]){
                 {p->wrench, 6}, [CONTACT_PATCH_RUN_INDEX] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
         add_device_items(items, &v->devices[i], v->device_inputs[i]);
     }
     for (uint32_t i = 0; i < (uint32_t)v->output_count; i++) {
-        add_hashed_item(items, "output", v->scene->outputs[i].to,
-                        (struct run[MAX_RUNS_PER_ITEM]){{v->wanted + i, 1}, {v->sent + i, 1}});
+        add_hashed_item(
+            items, "output", v->scene->outputs[i].to,
+            (struct value_run[MAX_RUNS_PER_ITEM]){{v->wanted + i, 1}, {v->sent + i, 1}});
     }
 }
 
@@ -111,7 +112,7 @@ static int list_hashed_items(struct hashed_items *out, const struct tact_scene_l
  * omitted. */
 static int is_item_present(const struct hashed_item *item, const double *values)
 {
-    const struct run *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
+    const struct value_run *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
     int has_nonzero_patch = !item->is_contact_item;
     for (uint32_t k = 0; k < patch->count && !has_nonzero_patch; k++) {
         has_nonzero_patch = values[patch->at + k] != 0.0;

@@ -30,7 +30,7 @@ struct run {
     void (*relocate_error)(void *user, struct tact_error *err);
     void *relocate_error_user;
     struct tact_session_options options;
-    struct live live_status; /* user of options.watch */
+    struct live_status live_status; /* user of options.watch */
 };
 
 /* run_options.c: fills run, whose name and clock are set. 0, or an exit code after a message. */

@@ -23,7 +23,7 @@ static int refuse_reduced_run(const struct run *run, const char *why)
                          why);
 }
 
-static int has_carried_weight(const struct tact_scene *scene)
+static int has_supported_body(const struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         if (!scene->bodies[i].fixed && scene->bodies[i].support_until > 0.0) {
@@ -41,7 +41,7 @@ static const char *reason_not_reducible(const struct tact_scene *scene)
            : scene->joints_count       ? "the scene has joints"
            : scene->devices_count      ? "the scene has devices"
            : scene->tools_count        ? "the scene has a tool"
-           : has_carried_weight(scene) ? "the body has support_until, and this method does not "
+           : has_supported_body(scene) ? "the body has support_until, and this method does not "
                                          "carry its weight"
                                        : none;
 }

@@ -208,9 +208,9 @@ static double distance_from_face(const struct step_surface *s, const struct face
 }
 
 /* 1 where the edges of a face are its smallest and largest parameters, 0 where it is trimmed. */
-static int covers_rectangle(const struct face *face)
+static int is_face_untrimmed(const struct face *face)
 {
-    int face_dimension_and_tag[2] = {2, face->tag}, *edges = NULL, rc = 0, covers = 1;
+    int face_dimension_and_tag[2] = {2, face->tag}, *edges = NULL, rc = 0, is_untrimmed = 1;
     size_t count = 0;
     gmshModelGetBoundary(face_dimension_and_tag, 2, &edges, &count, 0, 0, 0, &rc);
     for (size_t e = 0; e < count && !rc; e += 2) {
@@ -233,19 +233,19 @@ static int covers_rectangle(const struct face *face)
                 nearest =
                     fmin(nearest, fmin(fabs(x - face->low[k]), fabs(x - face->high[k])) / range);
             }
-            covers &= nearest <= PARAMETER_TOLERANCE;
+            is_untrimmed &= nearest <= PARAMETER_TOLERANCE;
         }
         gmshFree(low);
         gmshFree(high);
         gmshFree(uv);
     }
     gmshFree(edges);
-    return covers && !rc;
+    return is_untrimmed && !rc;
 }
 
 /* Whether a surface has the same ranges of parameters as the face: where not, the face is trimmed.
  */
-static bool has_range_of_face(const struct step_surface *s, const struct face *face)
+static bool has_parameter_range_of_face(const struct step_surface *s, const struct face *face)
 {
     bool has_equal_range = true;
     for (int k = 0; k < 2; k++) {
@@ -306,7 +306,7 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
         gmshFree(type);
         return rc;
     }
-    if (!has_range_of_face(found, face) || !covers_rectangle(face)) {
+    if (!has_parameter_range_of_face(found, face) || !is_face_untrimmed(face)) {
         return report_refused_face(face->tag, found->name, "trimmed; expected a whole surface");
     }
     if (found->degree[0] > MOST_OBJ_DEGREE || found->degree[1] > MOST_OBJ_DEGREE) {

@@ -58,7 +58,8 @@ static void count_touching_pairs(const struct tact_scene_log *scene_log, const d
     for (int i = 0; i < scene_log->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
         struct survey_wrench w = survey_wrench_of_pair(&scene_log->pairs[i], v);
-        int touching = tact_v3_norm(v + scene_log->pairs[i].patch + 3) > 0.0; /* it has a normal */
+        int touching = tact_v3_norm(v + scene_log->pairs[i].patch + 3) >
+                       0.0; /* the patch of a touching pair has a normal */
         int limits = survey_small_integer(v[scene_log->pairs[i].limits]);
         p->unmeasured_tick_count += v[scene_log->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));

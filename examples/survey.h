@@ -43,7 +43,7 @@ struct survey {
     struct {
         uint64_t after, missing; /* tick before each gap, and number of ticks in it */
     } gap[SURVEY_MAX_GAPS];      /* the first gaps */
-    /* Of logs whose scene can be read: */
+    /* Members that are set where the scene of the log can be read: */
     int faults; /* number of faults of the safety chain */
     uint64_t first_fault_tick;
     int safety; /* enum tact_safety_state at the end */

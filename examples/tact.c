@@ -60,26 +60,27 @@ static void print_command_list(FILE *to)
 
 int command_error(const struct tact_error *err)
 {
-    char line[1024], clean_message[1024];
+    char line[1024], printable_message[1024];
     tact_error_format(err, line, sizeof line);
     fprintf(stderr, "tact: %s\n",
-            text_replace_control_characters(line, clean_message, sizeof clean_message));
+            text_replace_control_characters(line, printable_message, sizeof printable_message));
     return EXIT_USAGE;
 }
 
 int command_usage(const char *command, const char *format, ...)
 {
-    char text[512], clean_message[512];
+    char text[512], printable_message[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "%s: %s (see %s --help)\n", command,
-            text_replace_control_characters(text, clean_message, sizeof clean_message), command);
+            text_replace_control_characters(text, printable_message, sizeof printable_message),
+            command);
     return EXIT_USAGE;
 }
 
-int command_parse_only_json(int argc, char **argv, const char *print_command_list, int *json)
+int command_parse_only_json(int argc, char **argv, const char *help_text, int *json)
 {
     static const struct option long_options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
@@ -88,7 +89,7 @@ int command_parse_only_json(int argc, char **argv, const char *print_command_lis
         *json = 1;
     }
     if (c == 'h') {
-        fputs(print_command_list, stdout);
+        fputs(help_text, stdout);
         return EXIT_GOOD;
     }
     return c == '?' ? EXIT_USAGE : -1;
@@ -101,10 +102,10 @@ void command_message(void *user, enum tact_message_level level, const char *text
     if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
         return;
     }
-    char clean_message[1024]; /* the buffer is local, as messages come from several threads */
+    char printable_message[1024]; /* the buffer is local, as messages come from several threads */
     live_clear_status_line();
     fprintf(stderr, "tact: %s%s\n", names[level],
-            text_replace_control_characters(text, clean_message, sizeof clean_message));
+            text_replace_control_characters(text, printable_message, sizeof printable_message));
 }
 
 /* Returns the exit code, which is a failure where stdout could not be written (a full disk, a

@@ -20,13 +20,13 @@ struct teleop_site {
 /* A simulated link, as of the device type network; 0: as that has it. */
 struct teleop_simulated_link {
     double delay, jitter, loss, mean_burst_duration, duplicate, reordered_fraction, seed;
-    double blackout[2]; /* from and to, in the time of each scene [s] */
+    double blackout[2]; /* start and end, in the time of each scene [s] */
 };
 
 struct teleop {
     char *name;
     struct teleop_site *local, *remote; /* settings of the person's end and of the robot's end */
-    char *mode;                         /* of all ties; NULL: as in the scenes, as are these: */
+    char *mode; /* mode of all ties; NULL: as in the scenes, as with the next members: */
     char *impedance, *tank, *jitter, *repeats, *hold;
     struct teleop_simulated_link *link; /* NULL: none */
     /* path of the file of the teleoperation, and its content: */
@@ -48,7 +48,7 @@ void teleop_free(struct teleop *teleop);
 
 /* A path of the file, which begins at its folder; must_be_absolute: 1 from the root, as other
  * folders do not matter then. To be freed; NULL: out of memory, or no such folder. */
-char *teleop_path(const char *file, const char *path, int must_be_absolute);
+char *teleop_resolve_path(const char *file, const char *path, int must_be_absolute);
 
 /* teleop_scene.c: the scene of an end, with the link and the ties as the file has them, which is
  * what a session runs and its log keeps. local: 1 the person's end, 0 the robot's; places: to be

@@ -140,7 +140,7 @@ void teleop_free(struct teleop *teleop)
     tact_yaml_free(&file_schema, teleop);
 }
 
-char *teleop_path(const char *file, const char *path, int must_be_absolute)
+char *teleop_resolve_path(const char *file, const char *path, int must_be_absolute)
 {
     char *copy = strdup(file), *folder = copy ? dirname(copy) : NULL, *joined = NULL;
     char *whole = folder && must_be_absolute && path[0] != '/' ? realpath(folder, NULL) : NULL;

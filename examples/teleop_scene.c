@@ -180,7 +180,7 @@ static int is_utf8(const char *text)
 static int set_file_name(struct scene_edit *e, int settings, const char *key, const char *name,
                          struct tact_error *err)
 {
-    char *path = name ? teleop_path(e->t->file, name, 1) : NULL;
+    char *path = name ? teleop_resolve_path(e->t->file, name, 1) : NULL;
     int rc = 0;
     if (name && !path) {
         rc = refuse_value(e, key, err, "the folder of this file cannot be found");
@@ -195,7 +195,7 @@ static int set_file_name(struct scene_edit *e, int settings, const char *key, co
     return rc;
 }
 
-static int set_device(struct scene_edit *e, int device, struct tact_error *err)
+static int set_device_settings(struct scene_edit *e, int device, struct tact_error *err)
 {
     int settings = find_child(e, device, "settings");
     static const char *const removed_keys[] = {"listen", "connect", "key", "peer", "link"};
@@ -219,7 +219,7 @@ static int set_device(struct scene_edit *e, int device, struct tact_error *err)
 
 /* Sets mode and parameters of a tie, and removes keys of other modes, which a scene would refuse.
  * Returns 1 for waves. */
-static int set_tie(struct scene_edit *e, int tie)
+static int set_tie_settings(struct scene_edit *e, int tie)
 {
     const struct teleop *t = e->t;
     const int is_stiffness_given = e->site->stiffness || find_child(e, tie, "stiffness");
@@ -269,14 +269,14 @@ static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *
     const char *name = "";
     for (int k = 0, device; !rc && (device = get_list_entry(e, devices, k)) != 0; k++) {
         if (!strcmp(get_node_text(e, find_child(e, device, "type")), "network")) {
-            rc = set_device(e, device, err);
+            rc = set_device_settings(e, device, err);
             name = get_node_text(e, find_child(e, device, "name"));
             found++;
         }
     }
     for (int k = 0, tie; (tie = get_list_entry(e, remotes, k)) != 0; k++) {
         if (!strcmp(get_node_text(e, find_child(e, tie, "device")), name)) {
-            waves += set_tie(e, tie);
+            waves += set_tie_settings(e, tie);
             tied++;
         }
     }
@@ -366,7 +366,7 @@ int teleop_scene(const struct teleop *t, int local, struct tact_scene **out,
     size_t size = 0;
     *out = NULL;
     *node_locations =
-        (struct teleop_node_locations){.from = teleop_path(t->file, e.site->scene, 0)};
+        (struct teleop_node_locations){.from = teleop_resolve_path(t->file, e.site->scene, 0)};
     if (!node_locations->from ||
         asprintf(&node_locations->name, "%s (as tact teleop --print shows it)",
                  node_locations->from) < 0) {

@@ -19,7 +19,8 @@ char *text_replace_control_characters(const char *text, char *out, size_t room);
  * which is reused by the 16th call after this one; for one thread. */
 const char *text_shown(const char *text);
 
-/* "ruler in pinch", converted likewise and in such a buffer. */
+/* Name of a body in a hand, as "ruler in pinch", converted as by text_shown(), into one of its
+ * buffers. */
 const char *text_hold_name(const char *body, const char *hand);
 
 /* Converts a text for display, and omits its middle where it has more than `most` letters. */
@@ -40,7 +41,7 @@ int text_print_json(json_t *all);
 void text_print_counts(const char *label, const uint64_t *values, int count,
                        const char *(*name)(int));
 
-/* A number to be printed with three decimals: 0 where it would be printed as a negative zero. */
+/* Returns 0 for a number that three decimals would print as a negative zero, else the number. */
 double text_drop_sign_of_zero(double value);
 
 /* Prints a line with the energy that a port absorbed [J], at the end and at its minimum, and in how

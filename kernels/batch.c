@@ -402,7 +402,7 @@ static cl_int integrate_frame(struct tact_batch *b)
     return code;
 }
 
-static int report_all_pairs_failed(const struct tact_batch *b, struct tact_source_moments *out)
+static int set_all_pairs_failed(const struct tact_batch *b, struct tact_source_moments *out)
 {
     for (uint32_t i = 0; i < b->pair_count; i++) {
         memset(&out[i], 0, sizeof out[i]);
@@ -436,7 +436,7 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
     if (b->items.count > 0) {
         plan_summation_ranges(b);
         if (integrate_frame(b) != CL_SUCCESS) {
-            return report_all_pairs_failed(b, out);
+            return set_all_pairs_failed(b, out);
         }
     } else {
         memset(b->device_pair_sums, 0, b->pair_count * TACT_SUMS_PER_PAIR * b->cl->bytes_per_real);

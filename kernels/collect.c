@@ -119,7 +119,7 @@ static int traverse_mesh_tree(struct tree_traversal *d, const struct tact_batch_
 }
 
 /* A plane in mesh coordinates: the solid is where normal . r <= offset. */
-struct plane {
+struct mesh_plane {
     double normal[3];
     double offset;
     double slack; /* height up to which a vertex counts as in the plane [m] */
@@ -127,7 +127,7 @@ struct plane {
 
 static int is_node_below_plane(const void *overlaps_context, const struct tact_mesh_node *node)
 {
-    const struct plane *p = overlaps_context;
+    const struct mesh_plane *p = overlaps_context;
     double lowest = -p->offset;
     for (int i = 0; i < 3; i++) {
         lowest += p->normal[i] * (p->normal[i] > 0.0 ? node->lower[i] : node->upper[i]);
@@ -140,7 +140,7 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
 {
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh_index];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
-    struct plane plane;
+    struct mesh_plane plane;
     struct tree_traversal tree_traversal = {.overlaps = is_node_below_plane,
                                             .overlaps_context = &plane};
     uint32_t before = to->count;

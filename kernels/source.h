@@ -39,7 +39,7 @@ struct tact_opencl_options {
     int64_t period_ns; /**< initial estimate of the time between frames [ns] */
     int64_t poll_ns;   /**< interval of polling for a frame that is due [ns] */
     int64_t close_ns;  /**< how long close() waits for the worker before it detaches it [ns] */
-    struct tact_messages messages;  /**< where messages go */
+    struct tact_messages messages;  /**< callback for messages */
     struct tact_opencl_fault fault; /**< errors that tests provoke; all 0: none */
 };
 

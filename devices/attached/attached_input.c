@@ -153,7 +153,8 @@ static void append_omission_to_note(void *user, enum tact_message_level level, c
     snprintf(input->note, sizeof input->note, "%s", body ? body + 2 : text);
 }
 
-/* Of a keyboard, one key for the scene's entry: the space bar, or the first one. */
+/* Chooses the key of a keyboard that the example entry of a scene names: the space bar, or the
+ * first key. */
 static void format_example_key_name(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;

@@ -52,12 +52,14 @@ int tact_comedi_check_reading(struct tact_comedi_health *input_health,
     input_health->saturated = end ? input_health->saturated + 1 : 0;
     input_health->implausible_tick_count =
         is_out_of_limits ? input_health->implausible_tick_count + 1 : 0;
-    input_health->same = raw == input_health->raw ? input_health->same + 1 : 0;
+    input_health->unchanged_tick_count =
+        raw == input_health->raw ? input_health->unchanged_tick_count + 1 : 0;
     input_health->raw = raw;
     int fault = input_health->saturated >= most                ? TACT_COMEDI_SATURATED
                 : input_health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
-                : stuck_tick_limit && input_health->same >= stuck_tick_limit ? TACT_COMEDI_STUCK
-                                                                             : TACT_COMEDI_GOOD;
+                : stuck_tick_limit && input_health->unchanged_tick_count >= stuck_tick_limit
+                    ? TACT_COMEDI_STUCK
+                    : TACT_COMEDI_GOOD;
     *is_usable = !is_out_of_limits && fault == TACT_COMEDI_GOOD;
     return fault;
 }

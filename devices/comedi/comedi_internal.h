@@ -31,7 +31,7 @@ struct tact_comedi_channel {
     bool has_scaling_map;   /* the scene or calibration sets a map for this channel */
     bool is_active_low;     /* digital channel that is active low */
     bool is_read_by_stream; /* the input is read by the stream, not by an instruction in the tick */
-    int scan;               /* index of this input in a scan of the stream */
+    int scan_index;         /* index of this input in a scan of the stream */
     /* index of the channel's instruction in the list */
     int op;
     int bit;              /* digital channel: its bit in the second data word */
@@ -163,7 +163,7 @@ struct tact_comedi_health {
     lsampl_t raw;
     uint32_t saturated; /* ticks in a row */
     uint32_t implausible_tick_count;
-    uint32_t same;
+    uint32_t unchanged_tick_count;
 };
 
 /** Updates the fault detection of an input with its raw value and value in this tick. most: number

@@ -7,7 +7,7 @@
 #include "rt/clock.h"
 
 /* Hands the lost board over to the monitor thread. */
-static void give_lost_board_to_monitor(struct tact_comedi *self)
+static void pass_lost_board_to_monitor(struct tact_comedi *self)
 {
     atomic_store_explicit(&self->lost_board, self->active_board, memory_order_release);
     self->active_board = NULL;
@@ -45,9 +45,10 @@ static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
                                           self->saturated_tick_limit, self->stuck_tick_limit,
                                           &is_value_usable);
     if (fault != TACT_COMEDI_GOOD && fault != self->current_input_fault[i]) {
-        unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
-        atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
-                              memory_order_relaxed);
+        unsigned int before =
+            atomic_load_explicit(&self->fault_counts_and_kinds[i], memory_order_relaxed);
+        atomic_store_explicit(&self->fault_counts_and_kinds[i],
+                              ((before >> 2) + 1) << 2 | (unsigned int)fault, memory_order_relaxed);
     }
     self->current_input_fault[i] = fault;
     self->is_input_unreliable[i] = !is_value_usable || self->input_health[i].saturated > 0;
@@ -84,7 +85,7 @@ int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns)
     for (int i = 0; !rc && i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         const lsampl_t *data = self->active_board->in.data[channel->op];
-        raw_values->raw[i] = scan && channel->is_read_by_stream     ? scan->raw[channel->scan]
+        raw_values->raw[i] = scan && channel->is_read_by_stream     ? scan->raw[channel->scan_index]
                              : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
                                                                     : data[0];
     }
@@ -153,7 +154,7 @@ static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
     }
     int rc = self->active_board ? tact_comedi_read_live_inputs(self, now_ns) : -ENODEV;
     if (self->active_board && rc == -ENODEV) {
-        give_lost_board_to_monitor(self);
+        pass_lost_board_to_monitor(self);
     }
     return rc;
 }
@@ -254,7 +255,7 @@ static void write_outputs_without_guard(struct tact_comedi *self,
     int rc = tact_comedi_list_run(self->active_board->dev, list);
     self->last_write_error = rc;
     if (rc == -ENODEV) {
-        give_lost_board_to_monitor(self);
+        pass_lost_board_to_monitor(self);
     } else if (rc) {
         atomic_store_explicit(&self->unreported_write_error, rc, memory_order_relaxed);
         tact_comedi_list_write_zeros(self->active_board->dev, list);

@@ -13,7 +13,7 @@ static void free_lost_board(struct tact_comedi *self)
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: the board %s (%s) is gone",
                      self->name, self->layout.path, self->layout.board);
         tact_comedi_board_free(board);
-        self->lost = true;
+        self->is_loss_reported = true;
         self->reported_open_error = -ENODEV;
     }
 }
@@ -26,7 +26,7 @@ static void search_for_board(struct tact_comedi *self)
     if (board) {
         tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the board %s (%s) is back", self->name,
                      self->layout.path, self->layout.board);
-        self->lost = false;
+        self->is_loss_reported = false;
         atomic_store_explicit(&self->reopened_board, board, memory_order_release);
     } else if (error != self->reported_open_error && error != -ENOENT) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s has not returned: %s",
@@ -52,7 +52,8 @@ static void report_stream_losses(struct tact_comedi *self)
 static void report_input_faults(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
-        unsigned int faults = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
+        unsigned int faults =
+            atomic_load_explicit(&self->fault_counts_and_kinds[i], memory_order_relaxed);
         if (faults != self->reported_faults[i]) {
             char gauge_text[80];
             tact_comedi_describe_gauge(self, i, gauge_text, sizeof gauge_text);
@@ -86,7 +87,7 @@ static void monitor_board_once(void *data)
     tact_arming_report(&self->guard_arming, self->name, self->messages);
     tact_comedi_capture_drain(&self->capture, self->name, self->messages);
     free_lost_board(self);
-    if (self->lost) {
+    if (self->is_loss_reported) {
         search_for_board(self);
     }
 }

@@ -51,7 +51,7 @@ struct tact_comedi {
     _Atomic(struct tact_comedi_board *) reopened_board;
     _Atomic(struct tact_comedi_board *) lost_board;
     /* number of faults of each input, times 4, plus enum tact_comedi_fault of the last */
-    atomic_uint faults[TACT_DEVICE_CHANNELS];
+    atomic_uint fault_counts_and_kinds[TACT_DEVICE_CHANNELS];
     /* bit mask of overloaded wrench axes that are not reported yet */
     atomic_uint unreported_overloads[TACT_DEVICE_WRENCHES];
     atomic_int
@@ -61,7 +61,7 @@ struct tact_comedi {
     /* members used by the monitor thread: */
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
-    bool lost;
+    bool is_loss_reported;
     int reported_open_error; /* error of opening the board that was reported last */
     unsigned int reported_faults[TACT_DEVICE_CHANNELS];
     uint32_t reported_loss_count; /* number of the stream's restarts that were reported */

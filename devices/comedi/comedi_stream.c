@@ -285,7 +285,7 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
         }
         found = (int)c->subdevice;
         c->is_read_by_stream = true;
-        c->scan = layout->streamed_input_count++;
+        c->scan_index = layout->streamed_input_count++;
     }
     if (found < 0) {
         return tact_settings_fault(config, setting, err,

@@ -15,7 +15,7 @@ enum { MAX_FILE_BYTES = 1 << 20, LONGEST = 512, AXES = 6 };
 struct tag {
     const char *name;    /* NULL: none */
     size_t length;       /* length of the tag's name */
-    const char *end;     /* its ">" */
+    const char *end;     /* the ">" at the end of the tag */
     bool is_closing_tag; /* </name> */
     bool is_empty_tag;   /* <name/> */
 };

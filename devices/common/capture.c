@@ -46,7 +46,7 @@ static int create_capture_file(struct tact_capture *capture,
                               : rc == -EBUSY ? ": another session is writing it"
                                              : "");
     }
-    /* where the file system has no locks, a second writer is not detected */
+    /* a file system without locks does not detect a second writer */
     flock(fd, LOCK_EX | LOCK_NB);
     return 0;
 }

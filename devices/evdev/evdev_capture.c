@@ -61,7 +61,7 @@ static void for_each_initial_value(const struct libevdev *dev,
     }
 }
 
-struct first {
+struct initial_state_writer {
     FILE *file;
     /* time at which the device was opened, on the clock of the events */
     struct timespec device_open_time;
@@ -69,7 +69,7 @@ struct first {
 
 static void write_initial_event(void *user, const struct input_event *event)
 {
-    const struct first *first = user;
+    const struct initial_state_writer *first = user;
     struct input_event stamped_event = *event;
     stamped_event.input_event_sec = first->device_open_time.tv_sec;
     stamped_event.input_event_usec = first->device_open_time.tv_nsec / 1000;
@@ -103,7 +103,7 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
                     info->fuzz, info->flat, info->resolution);
         }
     }
-    struct first first = {.file = file};
+    struct initial_state_writer first = {.file = file};
     clock_gettime(is_clock_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.device_open_time);
     for_each_initial_value(dev, write_initial_event, &first);
     write_initial_event(&first, &(struct input_event){.type = EV_SYN});

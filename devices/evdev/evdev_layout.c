@@ -410,7 +410,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
     if (channel->kind == TACT_EVDEV_REL_INCREMENT) {
         return sign * raw;
     }
-    double off; /* from rest */
+    double off; /* distance of the raw value from rest */
     double way; /* distance from rest to the end of the range in the direction of the value */
     if (channel->kind == TACT_EVDEV_ONE_SIDED) {
         off = channel->is_inverted ? range->high - raw : raw - range->low;

@@ -96,7 +96,7 @@ void tact_evdev_release_buttons(struct tact_evdev *self)
 }
 
 /* Hands the lost device over to the monitor thread. */
-static void give_lost_device_to_monitor(struct tact_evdev *self, int64_t now_ns)
+static void pass_lost_source_to_monitor(struct tact_evdev *self, int64_t now_ns)
 {
     tact_evdev_capture_add_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
     atomic_store_explicit(&self->lost_source, self->active_source, memory_order_release);
@@ -136,7 +136,7 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     }
     if (self->active_source && (!read_pending_events(self, now_ns) ||
                                 atomic_load_explicit(&self->is_node_gone, memory_order_relaxed))) {
-        give_lost_device_to_monitor(self, now_ns);
+        pass_lost_source_to_monitor(self, now_ns);
     }
     tact_evdev_get_inputs(self, now_ns, in);
     in->state = self->active_source ? TACT_DEVICE_OK : TACT_DEVICE_LOST;

@@ -117,7 +117,7 @@ int tact_force_unmute(struct tact_force *force)
     return rc;
 }
 
-/* Uploads an effect: a new one, or a change of the one with its id. */
+/* Uploads the effect of a slot: as a new one, or as a change of the uploaded one. */
 static int upload_effect(struct tact_force *force, int slot, const struct ff_effect *effect)
 {
     struct ff_effect uploaded_effect = *effect;

@@ -38,7 +38,7 @@ enum tact_force_effect_slot {
 
 /** Plan of how a device renders the force outputs. */
 struct tact_force_rendering_plan {
-    uint32_t wanted;                   /* bit mask of the requested force outputs */
+    uint32_t requested_outputs;        /* bit mask of the requested force outputs */
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders each force output, or -1 */
     uint16_t type[TACT_FORCE_SLOTS];   /* type of the kernel's effect in each slot; 0: not used */
     uint16_t waveform;                 /* waveform of TACT_FORCE_PERIODIC_SLOT */

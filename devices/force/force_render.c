@@ -80,7 +80,7 @@ int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
 {
     memset(plan->slot, 0xff, sizeof plan->slot);
     memset(plan->type, 0, sizeof plan->type);
-    plan->wanted = wanted;
+    plan->requested_outputs = wanted;
     plan->waveform = waveform_of_effect_bits(bits);
     plan->supports_gain = tact_force_supports_effect(bits, FF_GAIN);
     plan->supports_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
@@ -132,14 +132,15 @@ static void render_constant_force_effect(const struct tact_force_rendering_plan 
             c->right_coeff = c->left_coeff = axis[i] != 0.0 ? 0x7fff : 0;
             c->center = axis[i] < 0.0 ? -0x7fff : 0x7fff;
         }
-    } else if (plan->wanted >> TACT_FORCE_ALONG_Y & 1U) {
+    } else if (plan->requested_outputs >> TACT_FORCE_ALONG_Y & 1U) {
         /* the kernel's direction: 0x10000 is a full turn, from down (towards the person) via left
          */
         double turn = tact_atan2(-x, y) / (2.0 * pi);
         effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
         effect->u.constant.level = signed_16_bit_level(clamp_force_level(tact_hypot(x, y), 0.0));
     } else {
-        effect->u.constant.level = signed_16_bit_level(-x); /* to the left */
+        effect->u.constant.level =
+            signed_16_bit_level(-x); /* the kernel's direction is to the left */
     }
 }
 
@@ -203,7 +204,7 @@ void tact_force_render_effects(const struct tact_force_rendering_plan *plan, con
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         bool is_condition_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_SPRING_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
-        clamped_levels[i] = plan->wanted >> i & 1U
+        clamped_levels[i] = plan->requested_outputs >> i & 1U
                                 ? clamp_force_level(value, is_condition_coefficient ? 0.0 : -1.0)
                                 : 0.0;
     }

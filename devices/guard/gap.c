@@ -48,7 +48,7 @@ static bool limit_rise_of_part(struct tact_guard_rise_limit *gap, int part, cons
     double part_without_limit[COMPONENTS];
     const double total_increase =
         find_limited_increase(part_without_limit, sent_before_gap, wanted);
-    /* after a decrease the force rises from what is left */
+    /* after a decrease the force rises from the decreased value */
     memcpy(sent_before_gap, part_without_limit, COMPONENTS * sizeof *sent_before_gap);
     gap->rise_rate[part] =
         fmax(gap->rise_rate[part], total_increase / (double)gap->rise_duration_ns[part]);

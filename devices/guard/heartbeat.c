@@ -83,7 +83,7 @@ void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heartbeat,
     publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);
 }
 
-bool tact_guard_take_new_heartbeat(struct tact_guard_heartbeat *heartbeat)
+bool tact_guard_handle_new_heartbeat(struct tact_guard_heartbeat *heartbeat)
 {
     const uint32_t heartbeat_number =
         atomic_load_explicit(&heartbeat->head->heartbeat_number, memory_order_acquire);

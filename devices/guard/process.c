@@ -226,7 +226,7 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
         guard->handled_heartbeat = handled_heartbeat;
         guard->last_answer_ns = now_ns;
     }
-    if (atomic_load_explicit(&guard->dead, memory_order_relaxed)) {
+    if (atomic_load_explicit(&guard->has_process_ended, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
     if (guard->is_guard_thread ||
@@ -266,7 +266,7 @@ int tact_guard_pid(const struct tact_guard *guard)
 void tact_guard_check_process(struct tact_guard *guard)
 {
     if (guard->process >= 0 && wait_for_process_end(guard, 0)) {
-        atomic_store_explicit(&guard->dead, true, memory_order_relaxed);
+        atomic_store_explicit(&guard->has_process_ended, true, memory_order_relaxed);
     }
 }
 

@@ -18,7 +18,7 @@ struct tact_guard {
     uint32_t handled_heartbeat; /* number of the heartbeat that the guard acknowledged last */
     /* time of the last acknowledgement, or at which none was outstanding */
     int64_t last_answer_ns;
-    atomic_bool dead; /* the guard process has ended */
+    atomic_bool has_process_ended; /* the guard process has ended */
 };
 
 /** Starts a guard with a copy of a page, whose size, kind and timeout are set. what: the node, for

@@ -17,8 +17,9 @@ struct force_server {
     uint32_t path_change_count; /* last value of path_change_count that was read from the page */
     int64_t next_retry_time_ns;
     struct tact_guard_heartbeat heartbeat;
-    double sent_levels[TACT_FORCE_CHANNELS];    /* levels that the controller sent last */
-    double levels_to_play[TACT_FORCE_CHANNELS]; /* of `sent_levels`, with limited rise */
+    double sent_levels[TACT_FORCE_CHANNELS]; /* levels that the controller sent last */
+    double
+        levels_to_play[TACT_FORCE_CHANNELS]; /* `sent_levels`, whose rise is limited after a gap */
     struct tact_guard_rise_limit rise_limit;
     struct tact_guard_driver_call_times upload_times;
     int64_t stamp_ns;
@@ -155,7 +156,7 @@ static void copy_newest_force_levels(struct force_server *s)
 
 static void process_heartbeat_or_timeout(struct force_server *s, int64_t now)
 {
-    if (tact_guard_take_new_heartbeat(&s->heartbeat)) {
+    if (tact_guard_handle_new_heartbeat(&s->heartbeat)) {
         copy_newest_force_levels(s);
         tact_guard_acknowledge_heartbeat(&s->heartbeat, s->stamp_ns, now);
     }

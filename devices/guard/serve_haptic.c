@@ -97,7 +97,7 @@ static const double *choose_wrench_to_send(struct haptic_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
     const int64_t now = tact_guard_clock_ns();
-    if (tact_guard_take_new_heartbeat(&s->heartbeat)) {
+    if (tact_guard_handle_new_heartbeat(&s->heartbeat)) {
         copy_newest_wrench(s, now);
     }
     /* the newest heartbeat may be old too, if this process was delayed */

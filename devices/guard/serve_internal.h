@@ -64,7 +64,7 @@ void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heartbeat,
 /** Handles a new heartbeat. The caller then copies its data and calls
  * tact_guard_acknowledge_heartbeat(). If the controller has armed the guard for the present trip,
  * outputs pass from this heartbeat on. Real-time safe. @retval false: there is no new heartbeat */
-bool tact_guard_take_new_heartbeat(struct tact_guard_heartbeat *heartbeat);
+bool tact_guard_handle_new_heartbeat(struct tact_guard_heartbeat *heartbeat);
 
 /** Acknowledges a heartbeat, once its data are copied. stamp_ns: time at which the data were sent,
  * from which the heartbeat's age counts; if it is 0 or in the future, `now` is used. The next

@@ -42,9 +42,9 @@ struct tact_dhd {
     int (*read_orientation)(double matrix[3][3], char id);
     unsigned int (*buttons)(char id);
     int (*set_wrench)(double fx, double fy, double fz, double tx, double ty, double tz, char id);
-    int (*enable_expert)(void);                                /* or NULL */
-    int (*disable_expert)(void);                               /* or NULL */
-    int (*set_watchdog)(unsigned char eighths_of_ms, char id); /* or NULL */
+    int (*enable_expert)(void);                                /* NULL: the library lacks it */
+    int (*disable_expert)(void);                               /* NULL: the library lacks it */
+    int (*set_watchdog)(unsigned char eighths_of_ms, char id); /* NULL: the library lacks it */
 };
 
 /* An error of OpenHaptics' libHD. */

@@ -25,7 +25,7 @@ struct tact_network_clock {
         int is_valid;
     } best[2];               /* best samples of the present second, and of the one before */
     int64_t second_start_ns; /* start of the present second */
-    /* of the packets that have arrived in this tick, those with the shortest round trip */
+    /* stamps with the shortest round trip, of all packets that have arrived in this tick */
     struct tact_network_round_trip_stamps best_stamps_of_tick;
     int has_stamps_of_tick;
 };

@@ -58,7 +58,7 @@ struct tact_network_endpoint {
      * handshake takes 0.2 ms */
     int postpones_handshakes;
     struct tact_network_identity identity;
-    /* address of the other end: of the session; at the initiator, that of the listener */
+    /* address of the other end of the session; at the initiator always that of the listener */
     struct tact_network_address peer_address;
     struct tact_network_session session;       /* valid if has_session */
     int has_session;                           /* 1 after the first handshake */

@@ -26,8 +26,8 @@ enum {
               answers without a hash of their own; 4 no waves that ask an end to wait */
     TACT_NETWORK_START_BYTES =
         8, /* bytes at the start of every datagram: signature, version, kind */
-    TACT_NETWORK_SESSION_BYTES = 8, /* of a session's name */
-    TACT_NETWORK_HEADER_BYTES = 24, /* of a packet */
+    TACT_NETWORK_SESSION_BYTES = 8, /* size of a session's name */
+    TACT_NETWORK_HEADER_BYTES = 24, /* size of a packet's header */
     TACT_NETWORK_TAG_BYTES = 16,  /* bytes of the authentication tag of a packet and of an answer */
     TACT_NETWORK_DATAGRAM = 1200, /* largest datagram: none is fragmented */
     TACT_NETWORK_PAYLOAD =

@@ -34,7 +34,7 @@ static double draw_uniform(struct tact_network_link *link)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-static int is_between_zero_and(double value, double most)
+static int is_at_least_zero_and_at_most(double value, double most)
 {
     return value >= 0.0 && value <= most;
 }
@@ -43,13 +43,14 @@ int tact_network_link_restart(struct tact_network_link *link,
                               const struct tact_network_link_options *options)
 {
     const struct tact_network_link_options *o = options;
-    if (!is_between_zero_and(o->delay, 10.0) || !is_between_zero_and(o->jitter, 10.0) ||
-        !is_between_zero_and(o->loss_fraction, 0.9) ||
-        !is_between_zero_and(o->mean_burst_duration, 10.0) ||
-        !is_between_zero_and(o->duplicated_fraction, 1.0) ||
-        !is_between_zero_and(o->reordered_fraction, 1.0) ||
-        !is_between_zero_and(o->blackout_interval[1], 1e9) ||
-        !is_between_zero_and(o->blackout_interval[0], o->blackout_interval[1])) {
+    if (!is_at_least_zero_and_at_most(o->delay, 10.0) ||
+        !is_at_least_zero_and_at_most(o->jitter, 10.0) ||
+        !is_at_least_zero_and_at_most(o->loss_fraction, 0.9) ||
+        !is_at_least_zero_and_at_most(o->mean_burst_duration, 10.0) ||
+        !is_at_least_zero_and_at_most(o->duplicated_fraction, 1.0) ||
+        !is_at_least_zero_and_at_most(o->reordered_fraction, 1.0) ||
+        !is_at_least_zero_and_at_most(o->blackout_interval[1], 1e9) ||
+        !is_at_least_zero_and_at_most(o->blackout_interval[0], o->blackout_interval[1])) {
         return -EINVAL;
     }
     link->options = *options;

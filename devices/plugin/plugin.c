@@ -27,12 +27,12 @@ struct tact_plugins {
 
 static bool is_plugin_name(const char *text)
 {
-    static const char later_name_characters[] = "0123456789_", letters[] =
+    static const char digits_and_underscore[] = "0123456789_", letters[] =
                                                                    "abcdefghijklmnopqrstuvwxyz"
                                                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t length = strspn(text, letters);
     for (size_t more = length; more > 0; length += more) {
-        more = strspn(text + length, later_name_characters);
+        more = strspn(text + length, digits_and_underscore);
         more += strspn(text + length + more, letters);
     }
     return length > 0 && length < TACT_DEVICE_NAME && !text[length];

@@ -48,19 +48,22 @@ static void interpolate_column(const struct tact_trajectory *self, double tau, d
     int row = find_row_before(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
     const double *q = p + self->columns;
-    double step = tact_trajectory_row_time(self, row + 1) - tact_trajectory_row_time(self, row);
-    double u = (tau - tact_trajectory_row_time(self, row)) / step;
+    double row_interval =
+        tact_trajectory_row_time(self, row + 1) - tact_trajectory_row_time(self, row);
+    double u = (tau - tact_trajectory_row_time(self, row)) / row_interval;
     u = u < 0.0 ? 0.0 : u > 1.0 ? 1.0 : u;
     for (int i = 0; i < self->columns; i++) {
-        double line = p[i] + u * (q[i] - p[i]);
+        double chord_value = p[i] + u * (q[i] - p[i]);
         if (self->is_cubic_interpolation) {
             /* cubic Hermite segment, computed as a straight line plus corrections for the slopes */
-            double slope_excess_at_start = row_slope_times_step(self, row, i, step) - (q[i] - p[i]);
-            double slope_excess_at_end =
-                row_slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
-            line += u * (1.0 - u) * ((1.0 - u) * slope_excess_at_start - u * slope_excess_at_end);
+            double start_slope_minus_chord =
+                row_slope_times_step(self, row, i, row_interval) - (q[i] - p[i]);
+            double end_slope_minus_chord =
+                row_slope_times_step(self, row + 1, i, row_interval) - (q[i] - p[i]);
+            chord_value +=
+                u * (1.0 - u) * ((1.0 - u) * start_slope_minus_chord - u * end_slope_minus_chord);
         }
-        channel[i] = line;
+        channel[i] = chord_value;
     }
 }
 
@@ -109,15 +112,15 @@ static void report_trajectory_file(const struct tact_trajectory_reading *r,
     char more[96] = "";
     double length = tact_trajectory_row_time(self, self->rows - 1);
     double rate = self->time && length > 0.0 ? (self->rows - 1) / length : self->rate;
-    if (r->dropped || r->repeated) {
+    if (r->dropped_row_count || r->repeated_row_count) {
         snprintf(
             more, sizeof more,
             ", %d rows equal to the one before, %d dropped as their time is that of the one before",
-            r->repeated, r->dropped);
+            r->repeated_row_count, r->dropped_row_count);
     }
     tact_message(r->config->messages, TACT_MESSAGE_INFO,
                  "%s: %s: %d rows, %.6g Hz, %.2f s, %d gaps%s", info->name, r->csv.path, self->rows,
-                 rate, length, r->gaps, more);
+                 rate, length, r->time_gap_count, more);
 }
 
 static void describe_trajectory(const struct tact_trajectory_reading *r,

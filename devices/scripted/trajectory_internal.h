@@ -28,11 +28,11 @@ struct tact_trajectory_reading {
     /* indices of the columns that are read; the last one is that of the time */
     int selected_columns[TACT_DEVICE_CHANNELS + 1];
     bool has_time_column;
-    double origin; /* time of the first row [s] */
-    int capacity;  /* number of rows for which memory is allocated */
-    int repeated;  /* number of rows equal to the row before */
-    int dropped;   /* number of rows with the same time as the row before */
-    int gaps;      /* number of time intervals over 1.5 times the median one */
+    double origin;          /* time of the first row [s] */
+    int capacity;           /* number of rows for which memory is allocated */
+    int repeated_row_count; /* number of rows equal to the row before */
+    int dropped_row_count;  /* number of rows with the same time as the row before */
+    int time_gap_count;     /* number of time intervals over 1.5 times the median one */
 };
 
 /** Time of a row from the first one [s]. Real-time safe. */

@@ -118,13 +118,13 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
                                   row[columns], before + r->origin);
         }
         if (time == before) {
-            r->dropped++;
+            r->dropped_row_count++;
             return 0;
         }
     }
     double *to = self->values + (size_t)self->rows * columns;
     memcpy(to, row, columns * sizeof *to);
-    r->repeated += self->rows > 0 && memcmp(to, to - columns, columns * sizeof *to) == 0;
+    r->repeated_row_count += self->rows > 0 && memcmp(to, to - columns, columns * sizeof *to) == 0;
     if (r->has_time_column) {
         self->time[self->rows] = time;
     }
@@ -174,7 +174,7 @@ static int count_time_gaps(struct tact_trajectory_reading *r)
     qsort(step, (size_t)steps, sizeof *step, compare_doubles);
     double median_time_step = step[steps / 2];
     for (int i = steps; i > 0 && step[i - 1] > 1.5 * median_time_step; i--) {
-        r->gaps++;
+        r->time_gap_count++;
     }
     free(step);
     return 0;

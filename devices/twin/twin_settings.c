@@ -12,7 +12,7 @@ enum { MAX_DELAY = 10000 }; /* [ticks] */
 /* A setting that has one number for each axis. */
 struct axis_setting {
     const char *key;
-    size_t offset; /* in the axis */
+    size_t offset; /* offset of the member in struct tact_twin_axis */
     enum { ANY, POSITIVE, NOT_NEGATIVE } sign;
 };
 

@@ -35,7 +35,8 @@ static void swing_close(void *self)
     free(self);
 }
 
-/* From the `settings` of the scene's device; what is wrong there is named with file, line and key.
+/* Opens the device with the `settings` of the scene; an error in them is reported with file, line
+ * and key.
  */
 static int swing_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)

@@ -227,7 +227,8 @@ static int write_next_message(struct server *s, struct foxglove_client *c)
         }
         if (c->lost_frame_count > c->reported_loss_count &&
             tact_clock_now() > c->last_report_time_ns + LOSS_REPORT_INTERVAL_NS) {
-            return report_lost_frames(s, c); /* the client reads: reports what it missed */
+            return report_lost_frames(
+                s, c); /* as the client reads again, reports the frames that it missed */
         }
         begin_client_frame(s, c);
     }

@@ -54,7 +54,7 @@ void page_requests_merge(void *user, enum server_request what, double value)
     pthread_mutex_unlock(&w->lock);
 }
 
-struct page_request page_requests_take_all(struct page_requests *w)
+struct page_request page_requests_read_and_clear(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
     struct page_request out = {w->is_playing, w->is_frame_due, w->is_marker_requested,

@@ -38,7 +38,7 @@ int page_requests_is_speed(double factor);
  * page_requests. */
 void page_requests_merge(void *user, enum server_request what, double value);
 
-struct page_request page_requests_take_all(struct page_requests *w);
+struct page_request page_requests_read_and_clear(struct page_requests *w);
 
 /* Pauses the playback at the end of the log. */
 void page_requests_pause(struct page_requests *w);

@@ -11,7 +11,7 @@ struct page_client {
     struct lws *wsi;
     size_t written_message_count;   /* messages written so far: 0: hello is next, then the meshes,
                                        then frames */
-    uint32_t sent;                  /* number of the last frame that was written to the page */
+    uint32_t last_written_frame;    /* number of the last frame that was written to the page */
     int unacknowledged_frame_count; /* frames that it has not acknowledged: its socket alone would
                                      * buffer 3 s of them
                                      */
@@ -53,7 +53,7 @@ static int write_frame_message(struct server *s, struct page_client *c)
         s->frame_bytes = wire_write_frame(sample, s->options.world, s->frame);
         s->newest_frame_number = sample->number;
     }
-    c->sent = sample->number;
+    c->last_written_frame = sample->number;
     c->unacknowledged_frame_count++;
     unsigned char values[sizeof(struct wire_record_values) + 8 * MAX_PAGE_VALUES];
     size_t bytes = c->value_count && s->has_plotted_values
@@ -81,7 +81,7 @@ static int write_to_page(struct server *s, struct page_client *c)
         rc = write_fault_message(s, c, fault);
     } else if (c->speed < s->speed || c->speed > s->speed) {
         rc = write_speed_message(s, c);
-    } else if (s->newest && s->newest->sample.number != c->sent &&
+    } else if (s->newest && s->newest->sample.number != c->last_written_frame &&
                c->unacknowledged_frame_count < MAX_SERVER_FRAMES_UNDER_WAY) {
         return write_frame_message(s, c);
     } else {
@@ -135,7 +135,7 @@ static void choose_values(struct server *s, struct page_client *c, const json_t 
 }
 
 /* Stores a requested speed, for the other pages and pages that connect later. */
-static void note_requested_speed(struct server *s, struct page_client *c, double speed)
+static void store_requested_speed(struct server *s, struct page_client *c, double speed)
 {
     if (page_requests_is_speed(speed)) {
         s->speed = c->speed = speed;
@@ -166,7 +166,7 @@ static void read_page_request(struct server *s, struct page_client *c)
             json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
             s->options.ask(s->options.user, asks[i].what, json_number_value(value));
             if (asks[i].what == SERVER_SPEED) {
-                note_requested_speed(s, c, json_number_value(value));
+                store_requested_speed(s, c, json_number_value(value));
             }
         }
     }

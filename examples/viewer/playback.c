@@ -152,6 +152,6 @@ void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out
         .devices = scene_log->device_count,
         .device = p->devices,
     };
-    wire_accumulate_and_sample_tick(&p->tick_statistics, tact_session_world(scene_log->session),
-                                    scene_log->scene->period, &state, p->map, out);
+    wire_fill_sample(&p->tick_statistics, tact_session_world(scene_log->session),
+                     scene_log->scene->period, &state, p->map, out);
 }

@@ -92,7 +92,7 @@ static int seek_tick(struct player *p, double tick, double *position)
 static int apply_page_requests(struct player *p, double *position, int *is_playing)
 {
     int rc = 0;
-    struct page_request w = page_requests_take_all(&p->page_requests);
+    struct page_request w = page_requests_read_and_clear(&p->page_requests);
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
     if (w.requested_tick >= 0.0) {

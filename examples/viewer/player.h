@@ -9,7 +9,7 @@
 struct player_options {
     const char *path;
     int port;                   /* 0: the first free one of the usual ports */
-    double time;                /* where it starts [s] */
+    double time;                /* time of the log at which the player starts [s] */
     int starts_paused;          /* 1: it starts paused */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;

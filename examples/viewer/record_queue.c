@@ -16,8 +16,8 @@ struct part {
 int record_queue_open(struct record_queue *queue, size_t record_bytes)
 {
     *queue = (struct record_queue){.record_being_filled = calloc(1, record_bytes),
-                                   .last_taken_record = calloc(1, record_bytes)};
-    return queue->record_being_filled && queue->last_taken_record
+                                   .last_popped_record = calloc(1, record_bytes)};
+    return queue->record_being_filled && queue->last_popped_record
                ? tact_ring_create(&queue->parts, QUEUE_PART_COUNT, sizeof(struct part), 0)
                : -ENOMEM;
 }
@@ -26,7 +26,7 @@ void record_queue_close(struct record_queue *queue)
 {
     tact_ring_free(queue->parts);
     free(queue->record_being_filled);
-    free(queue->last_taken_record);
+    free(queue->last_popped_record);
     *queue = (struct record_queue){.parts = NULL};
 }
 
@@ -63,14 +63,14 @@ const struct tact_record *record_queue_pop(struct record_queue *queue)
     while ((part = tact_ring_peek(queue->parts)) != NULL) {
         size_t left = part->left;
         size_t size = left < sizeof part->data ? left : sizeof part->data;
-        memcpy((unsigned char *)queue->last_taken_record + queue->last_popped_record_bytes,
+        memcpy((unsigned char *)queue->last_popped_record + queue->last_popped_record_bytes,
                part->data, size);
         queue->last_popped_record_bytes += size;
         tact_ring_release(queue->parts);
         if (left == size) {
             queue->last_popped_record_bytes = 0;
             queue->popped_record_count++;
-            return queue->last_taken_record;
+            return queue->last_popped_record;
         }
     }
     return NULL; /* the queue has no complete record yet */

@@ -17,7 +17,7 @@ struct record_queue {
     /* members used by both threads, and not written after opening */
     struct tact_ring *parts;
     struct tact_record *record_being_filled; /* record that the writer fills */
-    struct tact_record *last_taken_record;   /* record that the reader received last */
+    struct tact_record *last_popped_record;  /* record that the reader received last */
     /* writer */
     _Alignas(WIRE_CACHE_LINE_BYTES) uint64_t added_record_count; /* number of records added */
     atomic_ullong lost_record_count; /* number of records dropped because the ring was full */

@@ -94,9 +94,8 @@ static void publish_replayed_frame(struct replayed *r, int flags)
     struct wire_state state = r->state;
     state.flags |= flags;
     server_copy_record(r->server, r->record, r->record_bytes, 1);
-    wire_accumulate_and_sample_tick(&r->tick_statistics, tact_session_world(r->scene_log->session),
-                                    r->scene_log->scene->period, &state, r->map,
-                                    server_sample_to_fill(r->server));
+    wire_fill_sample(&r->tick_statistics, tact_session_world(r->scene_log->session),
+                     r->scene_log->scene->period, &state, r->map, server_sample_to_fill(r->server));
     server_publish(r->server);
 }
 
@@ -104,7 +103,7 @@ static void publish_replayed_frame(struct replayed *r, int flags)
 static int apply_requests_of_pages(struct replayed *r, const struct tact_log_state *log,
                                    uint64_t *next, int *flags)
 {
-    struct page_request w = page_requests_take_all(&r->page_requests);
+    struct page_request w = page_requests_read_and_clear(&r->page_requests);
     double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
     int ended = *next > log->last_tick, jumps = w.requested_tick >= 0.0 || w.step < 0;
     if (w.is_playing && ended && !jumps) {

@@ -389,7 +389,7 @@ WIRE_CODE_RUN_EVERY_TICK void server_push_record(struct server *s, struct tact_r
     }
 }
 
-WIRE_CODE_RUN_EVERY_TICK int server_wants_every_tick(const struct server *s)
+WIRE_CODE_RUN_EVERY_TICK int server_needs_ticks_between_samples(const struct server *s)
 {
     return atomic_load_explicit(&s->wanted_tick_interval, memory_order_relaxed) > 0;
 }
@@ -402,8 +402,8 @@ WIRE_CODE_RUN_EVERY_TICK void server_fetch_sample_buffer(struct server *s)
 WIRE_CODE_RUN_EVERY_TICK void server_fetch_record_buffer(struct server *s)
 {
     if (atomic_load_explicit(&s->are_frame_ticks_wanted, memory_order_relaxed)) {
-        wire_write_to_cache_lines(server_slot_record(s, get_next_publish_slot(s)),
-                                  s->last_record_bytes);
+        wire_zero_cache_lines(server_slot_record(s, get_next_publish_slot(s)),
+                              s->last_record_bytes);
     }
 }
 

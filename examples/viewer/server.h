@@ -76,7 +76,7 @@ void server_push_record(struct server *server, struct tact_record *record, size_
 
 /* 1 where a client of foxglove.sdk.v1 asked for more ticks than those of the samples. The same
  * thread; real-time safe. */
-int server_wants_every_tick(const struct server *server);
+int server_needs_ticks_between_samples(const struct server *server);
 
 /* Fetch the cache lines of a buffer in the tick before it is filled, as the server's thread has
  * read them since they were written: the tick that fills the buffer then does not wait for them.

@@ -11,7 +11,7 @@
 #include "rt/triple.h"
 #include "server.h"
 
-#define MAX_SERVER_CLIENTS 64          /* of each protocol */
+#define MAX_SERVER_CLIENTS 64          /* maximum number of clients of each protocol */
 #define MAX_SERVER_REQUEST_BYTES 16384 /* bytes of a client's message; longer ones are ignored */
 /* Most frames, or groups of frames, that a client may leave unacknowledged. */
 #define MAX_SERVER_FRAMES_UNDER_WAY 2
@@ -33,7 +33,7 @@ struct slot {
  * writes the third part with each frame, and so has it in cache lines of its own: a tick does not
  * wait for one from the other processor. */
 struct server {
-    /* Both threads; not written while the server's runs. */
+    /* Members that both threads read, and none writes while the server's thread runs. */
     struct server_options options;
     struct lws_context *websocket_context;
     pthread_t thread;
@@ -43,7 +43,8 @@ struct server {
     char token[33];
     char address[96];
     char session[24]; /* identifier of the session, for clients of foxglove.sdk.v1 */
-    /* Both threads; written when clients come and go, in a fault, and at the end. */
+    /* Members that both threads use; written when clients connect or disconnect, in a fault, and at
+     * the end. */
     _Alignas(WIRE_CACHE_LINE_BYTES) atomic_int done;
     atomic_int count; /* pages */
     _Atomic(const char *) fault;
@@ -53,11 +54,12 @@ struct server {
     struct record_queue queue;         /* records, from the publishing thread */
     /* 1: the record of the present tick is queued again, for a client that has just asked for it */
     atomic_int must_queue_again;
-    /* The publishing thread. */
+    /* Members of the publishing thread. */
     /* size of the last record in a slot */
     _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes;
-    uint64_t last_queued_tick; /* of the last record in the queue; UINT64_MAX: none */
-    /* The server's thread. */
+    uint64_t last_queued_tick; /* tick of the last record that was added to the queue; UINT64_MAX:
+                                  none */
+    /* Members of the server's thread. */
     _Alignas(WIRE_CACHE_LINE_BYTES) lws_sorted_usec_list_t timer;
     const struct slot *newest;
     unsigned char *frame; /* frame of the newest sample, where a page needs it */

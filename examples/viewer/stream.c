@@ -43,9 +43,8 @@ static void publish_tick_to_pages(struct stream *stream)
     state.devices = stream->device_count;
     state.device = stream->devices;
     struct wire_sample *sample = server_sample_to_fill(stream->server);
-    wire_accumulate_and_sample_tick(
-        &stream->tick_statistics, stream->world, stream->period, &state,
-        stream->has_pressure_map ? stream->requested_pressure_map : NULL, sample);
+    wire_fill_sample(&stream->tick_statistics, stream->world, stream->period, &state,
+                     stream->has_pressure_map ? stream->requested_pressure_map : NULL, sample);
     server_publish(stream->server);
     stream->published_flags = stream->flags;
 }
@@ -165,12 +164,14 @@ WIRE_CODE_RUN_EVERY_TICK void stream_publish_tick(void *user, struct tact_sessio
     wire_accumulate_tick(&stream->tick_statistics, stream->world, stream->period,
                          (double)status->wake_ns, (double)status->compute_ns);
     if (stream->tick_statistics.ticks >= stream->next_due_tick_count ||
-        server_wants_every_tick(stream->server) || (status->faults && !stream->has_fault)) {
+        server_needs_ticks_between_samples(stream->server) ||
+        (status->faults && !stream->has_fault)) {
         publish_due_samples_and_records(stream, status);
     }
 }
 
-/* Markers and stop requests are passed on at once; the others wait for the ticking thread. */
+/* Handles a request of a page: markers and stops at once; other requests wait for the thread that
+ * runs the ticks. */
 static void on_page_request(void *user, enum server_request what, double value)
 {
     struct stream *stream = user;
@@ -269,7 +270,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
     int64_t next = tact_clock_now();
     int rc = 0, is_watched = 0;
     while (!rc && !tact_stop_requested(stream->stop)) {
-        struct page_request page_request = page_requests_take_all(&stream->page_requests);
+        struct page_request page_request = page_requests_read_and_clear(&stream->page_requests);
         double rate = page_request.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / stream->period;
         is_watched = is_watched || server_has_viewers(stream->server);
         due += page_request.is_playing && is_watched ? rate : 0.0;

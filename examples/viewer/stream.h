@@ -13,7 +13,7 @@
 struct stream_options {
     int port;                   /* 0: the first free one of the usual ports */
     int must_open_browser;      /* 1: open a browser if there is a display */
-    FILE *address_stream;       /* where the address is printed */
+    FILE *address_stream;       /* stream to which the address is printed */
     const char *allowed_origin; /* see struct server_options */
     const char *source;         /* name of what computes the moments */
     int loop_cpu; /* processor of the real-time loop, which the server does not use; -1: none */
@@ -36,7 +36,8 @@ struct stream {
     int64_t period_ns;
     uint32_t sample_interval;   /* ticks between two samples; in real time up to a quarter more */
     int is_record_published;    /* 1: the record that goes with the next sample was published */
-    int64_t average_elapsed_ns; /* see is_tick_no_longer_than_average(); 0: not known */
+    int64_t average_elapsed_ns; /* average time from the wake-up of a tick to the choice whether it
+                                   publishes, plus a constant; 0: not known */
     int flags, published_flags; /* published_flags: those of the last sample */
     int is_paced_by_pages;      /* 1: a simulation, whose speed the pages set */
     /* pressures that were requested last; valid where has_pressure_map */

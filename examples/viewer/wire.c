@@ -70,7 +70,8 @@ static void write_contact(struct frame_writer *w, const struct wire_touching_con
     tact_v3_scale(torque, frame, sign * out.torsion);
     enum tact_owner_kind a = tact_world_owner(w->world, c->a).kind;
     out.piece = (uint16_t)touching->head.piece;
-    out.pushes = a == TACT_OWNER_BODY && tact_world_owner(w->world, c->b).kind == TACT_OWNER_HAND;
+    out.is_finger_force =
+        a == TACT_OWNER_BODY && tact_world_owner(w->world, c->b).kind == TACT_OWNER_HAND;
     wire_convert_to_floats(out.centre, c->patch.center, 3);
     wire_convert_to_floats(out.n, frame, 3);
     wire_convert_to_floats(out.pressure, pressure, 3);

@@ -55,15 +55,16 @@ struct wire_pose {
 
 struct wire_contact {
     uint32_t pair, a, b, limits, corners; /* enum tact_limit bits */
-    uint16_t pushes; /* 1: the force of a finger on a body, drawn so that it ends at the centre of
-                        pressure */
-    uint16_t piece;  /* number of a piece of the patch, from 1; 0: the patch is not split */
+    uint16_t is_finger_force; /* 1: the force of a finger on a body, drawn so that it ends at the
+                        centre of pressure */
+    uint16_t piece; /* number of a piece of the patch, from 1; 0: the patch is not split */
     double normal, friction, torsion;  /* [N], [N], [N m] about the centre of pressure */
     double least, most;                /* normal force in the frame's ticks [N] */
     double margins[TACT_MARGIN_COUNT]; /* struct tact_margins */
     float centre[3], n[3],
         pressure[3];           /* centre, normal and centre of pressure of the patch [m, world] */
-    float force[3], torque[3]; /* on the moving body, or on the upper one of two */
+    float force[3], torque[3]; /* force and torsion as they act on the moving body, or on the upper
+                                  one of two */
     float peak;                /* largest pressure [Pa]; 0: the model computes none */
 };
 
@@ -126,7 +127,7 @@ struct wire_touching_contact {
  * outlines, pressures and their cells take several times as long as the copy. */
 struct wire_sample {
     uint32_t number, ticks, left_out; /* as in struct wire_head */
-    double wake, compute;             /* the same */
+    double wake, compute;             /* latencies as in struct wire_head */
     double period;                    /* [s] */
     uint32_t latency_bins[2][WIRE_HISTOGRAM_BINS];
     struct wire_state state;
@@ -160,10 +161,9 @@ void wire_accumulate_tick(struct wire_tick_statistics *tick_statistics, struct t
 /* Takes the sample of the ticks since the last one, or the last one again where there were none.
  * out: wire_sample_bytes() bytes. map: pressure of the last tick; NULL: not known. It is copied
  * unless it is out->map. Real-time safe. */
-void wire_accumulate_and_sample_tick(struct wire_tick_statistics *tick_statistics,
-                                     struct tact_world *world, double period,
-                                     const struct wire_state *state,
-                                     const struct tact_pressure *map, struct wire_sample *out);
+void wire_fill_sample(struct wire_tick_statistics *tick_statistics, struct tact_world *world,
+                      double period, const struct wire_state *state,
+                      const struct tact_pressure *map, struct wire_sample *out);
 
 /* Writes the frame of a sample and returns its size in bytes. Of the world it reads only which body
  * or hand each shape is of. out: wire_max_frame_bytes() bytes. Any thread. */
@@ -178,7 +178,7 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
 /* Write zeros into the cache lines of that many bytes, or of those that the next contents of a
  * sample are likely to take, so that the lines are in the cache when they are filled a tick later:
  * a store waits for nothing. The contents are lost. Real-time safe. */
-void wire_write_to_cache_lines(void *first, size_t bytes);
+void wire_zero_cache_lines(void *first, size_t bytes);
 void wire_fetch_sample_buffer(struct wire_sample *sample);
 
 /* Reads a contact from the data of a sample; returns the start of the next contact. */

@@ -249,10 +249,11 @@ static void add_device_states(struct sample_filling_state *f, const struct wire_
     f->at += wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
 }
 
-WIRE_CODE_RUN_EVERY_TICK void
-wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_world *world,
-                                double period, const struct wire_state *state,
-                                const struct tact_pressure *map, struct wire_sample *out)
+WIRE_CODE_RUN_EVERY_TICK void wire_fill_sample(struct wire_tick_statistics *g,
+                                               struct tact_world *world, double period,
+                                               const struct wire_state *state,
+                                               const struct tact_pressure *map,
+                                               struct wire_sample *out)
 {
     struct sample_filling_state f = {.sample = out, .tick_statistics = g, .at = out->data};
     out->number = ++g->number;
@@ -261,7 +262,7 @@ wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_worl
     out->compute = g->compute;
     memcpy(out->latency_bins, g->latency_bins, sizeof out->latency_bins);
     out->state = *state;
-    out->state.device = NULL; /* they are copied */
+    out->state.device = NULL; /* the device states are copied separately */
     out->period = period;
     out->shapes = tact_world_shape_count(world);
     out->contacts = out->joints = 0;
@@ -278,7 +279,7 @@ wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_worl
     g->ticks = 0;
 }
 
-WIRE_CODE_RUN_EVERY_TICK void wire_write_to_cache_lines(void *first, size_t bytes)
+WIRE_CODE_RUN_EVERY_TICK void wire_zero_cache_lines(void *first, size_t bytes)
 {
     volatile unsigned char *at = first;
     for (size_t i = 0; i < bytes; i += WIRE_CACHE_LINE_BYTES) {
@@ -289,6 +290,6 @@ WIRE_CODE_RUN_EVERY_TICK void wire_write_to_cache_lines(void *first, size_t byte
 WIRE_CODE_RUN_EVERY_TICK void wire_fetch_sample_buffer(struct wire_sample *sample)
 {
     const size_t data_bytes = sample->data_bytes;
-    wire_write_to_cache_lines(sample, offsetof(struct wire_sample, map));
-    wire_write_to_cache_lines(sample->data, data_bytes);
+    wire_zero_cache_lines(sample, offsetof(struct wire_sample, map));
+    wire_zero_cache_lines(sample->data, data_bytes);
 }

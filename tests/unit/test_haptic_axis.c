@@ -131,7 +131,7 @@ static void a_guard_that_trips_in_a_pause_is_armed_again(void **state)
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_GOOD);
     assert_int_equal(m.trips, 2);
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
-    assert_true(axis.late < 3);
+    assert_true(axis.late_tick_count < 3);
     adds_processor_time_to_clock = 0;
     assert_true(fabs(found.mass - mass) < 1e-3 * mass);
     assert_true(fabs(found.damping - damping) < 1e-2 * damping);

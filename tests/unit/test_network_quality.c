@@ -142,7 +142,7 @@ static void wave_line_is_as_stiff_as_stated(void **state)
     (void)state;
     for (int delay = 5; delay <= 200; delay *= 2) {
         const double period = 1e-3, b = 10.0;
-        const double expected = link_stiffness_felt_by_waves(b, delay * period);
+        const double expected = link_wave_stiffness(b, delay * period);
         const double simulated_stiffness = simulate_wave_line_stiffness(b, delay, period);
         print_message("%d ms: %.1f N/m, simulated %.1f\n", delay, expected, simulated_stiffness);
         assert_true(fabs(simulated_stiffness / expected - 1.0) < 0.02);

@@ -145,7 +145,7 @@ void server_push_record(struct server *s, struct tact_record *record, size_t byt
     s->records[s->record_count++] = (struct published_record){bench.tick, record->tick};
 }
 
-int server_wants_every_tick(const struct server *s)
+int server_needs_ticks_between_samples(const struct server *s)
 {
     return s->wants_ticks > 0;
 }
