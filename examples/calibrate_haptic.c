@@ -60,7 +60,7 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
     }
     set_haptic_force(axis, 0.0);
     fprintf(stderr, is_stop_requested ? "tact: stopped by a signal; nothing is found\n"
-                                      : "tact: the device is gone; nothing is found\n");
+                                      : "tact: the device was disconnected: nothing is measured\n");
     return EXIT_BAD;
 }
 

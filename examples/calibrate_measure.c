@@ -50,7 +50,7 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
         device->ops->read(device->self, tick, (double)tick * 1e-9 * PERIOD_NS, tact_clock_now(),
                           &in);
         if (in.state == TACT_DEVICE_LOST) {
-            fprintf(stderr, "tact: the device is gone; nothing is written\n");
+            fprintf(stderr, "tact: the device was disconnected: nothing is written\n");
             return EXIT_BAD;
         }
         *faults += in.state != TACT_DEVICE_OK;

@@ -195,7 +195,7 @@ int devices_show_live_values(const struct devices_target *target, double seconds
         device.ops->read(device.self, tick, t, tact_clock_now(), &in);
         update_extremes(&device, &in, t, !report, &seen);
         if (in.state == TACT_DEVICE_LOST) {
-            fprintf(stderr, "tact: %s is gone\n", path);
+            fprintf(stderr, "tact: %s was disconnected\n", path);
             code = EXIT_BAD;
             break;
         }

@@ -49,8 +49,8 @@ static int check_reduced_options(const struct tact_reduced_options *o, struct ta
     }
     return o->friction_static < o->friction_dynamic
                ? tact_error_set(err, -EINVAL,
-                                "friction_static: %g is below friction_dynamic, %g: at least as "
-                                "much is expected",
+                                "friction_static: %g is below friction_dynamic, %g: "
+                                "friction_static must not be the smaller of the two",
                                 o->friction_static, o->friction_dynamic)
                : 0;
 }
@@ -99,7 +99,10 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
     r->body.pose = tact_pose_identity();
     if (tact_body_set_mass(&r->body, mass, inertia)) {
         free(r);
-        return tact_error_set(err, -EINVAL, "the mass and inertia are not those of a real body");
+        return tact_error_set(
+            err, -EINVAL,
+            "no body has this mass and inertia: the mass and the principal moments must be above "
+            "0, and none of the moments larger than the sum of the other two");
     }
     tact_body_refresh(&r->body);
     *out = r;
@@ -159,21 +162,21 @@ const char *tact_reduced_failure(const struct tact_reduced *r)
 {
     static const char *const text[REDUCED_FAILURES] = {
         [REDUCED_NO_FAILURE] = "",
-        [REDUCED_SINGULAR_MATRIX] = "the charts are singular at the contact",
-        [REDUCED_NOT_FINITE] = "the motion is not finite",
-        [REDUCED_CONFORMING_SURFACES] = "the surfaces touch along a line or a face",
+        [REDUCED_SINGULAR_MATRIX] = "the equations of motion of the contact point are singular",
+        [REDUCED_NOT_FINITE] = "the computed motion is not finite",
+        [REDUCED_CONFORMING_SURFACES] = "the surfaces touch along a line or a face, not at a point",
         [REDUCED_OVERLAP_AT_START] = "the surfaces overlap",
         [REDUCED_SECOND_CONTACT] =
             "the surfaces no longer separate on all sides of the contact, so that they touch "
             "at more than one place",
-        [REDUCED_ENERGY_RISES] =
-            "the energy rises by more than a tenth of the kinetic energy, which no "
-            "contact does",
+        [REDUCED_ENERGY_RISES] = "the computed energy rises by more than a tenth of the kinetic "
+                                 "energy, which no contact does",
         [REDUCED_TOO_MANY_CHART_CROSSINGS] =
-            "the contact crossed 64 chart edges while time stood still",
+            "the contact point crossed 64 edges of surface charts without an advance of time",
         [REDUCED_NO_PROGRESS] = "10000 time steps in succession did not advance the time"};
     _Static_assert(MAX_CHART_CROSSINGS_WITHOUT_TIME == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
-                   "the messages above state these two limits as numbers");
+                   "the error texts of tact_reduced_failure() state the limits of 64 chart edges "
+                   "and 10000 steps");
     return text[r->failure];
 }
 

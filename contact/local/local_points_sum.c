@@ -11,7 +11,7 @@
 enum { LANES = 4 };
 
 _Static_assert(TACT_FRICTION_POINTS % LANES == 0,
-               "the arrays of pressure parts are read in whole vectors");
+               "the number of friction points must be a multiple of the SIMD vector length");
 
 /* Sums over the parts: q = share / speed times the matrix A of s' A s (local_points.c), which
  * without tilt is 1, x, y and the square of the distance; q times A s = (a, b, c); and q / speed^2

@@ -54,7 +54,7 @@ static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volum
     append_count_to_text(text, sizeof text, d->nonmanifold_edges,
                          "edges shared by three or more triangles");
     append_count_to_text(text, sizeof text, d->misoriented_edges,
-                         "edges between flipped triangles");
+                         "edges between triangles of opposite orientation");
     if (!zero_volume_allowed) {
         append_count_to_text(text, sizeof text, d->degenerate, "triangles without area");
     }
@@ -68,7 +68,7 @@ static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volum
         append_count_to_text(text, sizeof text, d->crossings, "pairs of triangles that cross");
     }
     append_count_to_text(text, sizeof text, d->misplaced,
-                         "components that lie inside another or are inside out");
+                         "connected components that lie inside another one or are inside out");
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "the surface overlaps itself: %s", text);
     }

@@ -79,8 +79,10 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     if (rc == qh_ERRmem) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     } else if (rc) {
-        rc = tact_error_set(err, -EINVAL,
-                            "no convex hull: the %zu points lie in a plane, or nearly so", n);
+        rc = tact_error_set(
+            err, -EINVAL,
+            "the %zu points have no convex hull with a volume: they lie in a plane, or nearly so",
+            n);
     } else {
         uint32_t *triangles;
         *was_hull_found = 1;

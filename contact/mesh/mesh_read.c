@@ -146,7 +146,7 @@ static int parse_obj_face_corner(struct mesh_reader *r, char **text, size_t *ver
     errno = 0;
     long index = strtol(*text, &end, 10);
     if (end == *text || errno) {
-        return set_line_error(r, "a face needs vertex numbers");
+        return set_line_error(r, "expected the vertex numbers of a face");
     }
     long count = (long)r->soup->vertex_count;
     if (index == 0 || index > count || index < -count) {
@@ -175,7 +175,8 @@ static int add_polygon_corner(struct mesh_reader *r, size_t vertex, int first)
         return set_out_of_memory_error(r);
     }
     if (p->corner_count >= MAX_POLYGON_CORNERS || vertex > UINT32_MAX) {
-        return set_line_error(r, "more than 16 million corners");
+        return set_line_error(r,
+                              "the faces of the file have more than 16 million corners together");
     }
     if (first) {
         p->faces[p->face_count++] = (struct tact_polygon_face){(uint32_t)p->corner_count, r->line};
@@ -248,13 +249,15 @@ static int read_ascii_stl(struct mesh_reader *r)
             corners = 0;
         } else if (skip_keyword(line, "vertex", &rest)) {
             double v[3] = {0.0};
-            rc = corners < 0 || corners > 2 ? set_line_error(r, "a facet has three vertices") : 0;
+            rc = corners < 0 || corners > 2
+                     ? set_line_error(r, "an STL facet must have three vertices")
+                     : 0;
             rc = rc ? rc : read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
             corners++;
         } else if (skip_keyword(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
-            rc = corners != 3 ? set_line_error(r, "a facet has three vertices") : 0;
+            rc = corners != 3 ? set_line_error(r, "an STL facet must have three vertices") : 0;
             rc = rc ? rc : add_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
         } else if (skip_keyword(line, "solid", &rest)) {
@@ -347,7 +350,7 @@ static int read_text_mesh(struct mesh_reader *r, const void *data, size_t size, 
     text[size] = '\0';
     int rc;
     if (memchr(text, 0, size)) {
-        rc = set_line_error(r, "neither OBJ nor STL: a zero byte in a text");
+        rc = set_line_error(r, "neither an OBJ nor an STL file: the text contains a zero byte");
     } else {
         r->next = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3); /* byte order mark */
         *stl = is_ascii_stl(r->next);
@@ -380,11 +383,11 @@ static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_
     static const struct {
         const char *leading_bytes, *message;
     } types[] = {
-        {"glTF", "GLB cannot be read: `tact import` makes OBJ of it"},
-        {"ply\n", "PLY cannot be read: `tact import` makes OBJ of it"},
-        {"ply\r", "PLY cannot be read: `tact import` makes OBJ of it"},
+        {"glTF", "a GLB file cannot be read: convert it to OBJ by `tact import`"},
+        {"ply\n", "a PLY file cannot be read: convert it to OBJ by `tact import`"},
+        {"ply\r", "a PLY file cannot be read: convert it to OBJ by `tact import`"},
         {"version https://git-lfs",
-         "a pointer of Git LFS: `git lfs pull` puts the mesh in its place"},
+         "this file is a Git LFS pointer, not a mesh: `git lfs pull` downloads the mesh"},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const size_t length = strlen(types[i].leading_bytes);
@@ -414,7 +417,7 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     }
     if (rc == 0 && out->triangle_count == 0) {
         r.line = 0;
-        rc = set_line_error(&r, "no triangles: expected an OBJ or STL mesh");
+        rc = set_line_error(&r, "the file has no triangles: expected an OBJ or STL mesh");
     }
     if (rc == 0 && stl) {
         rc = tact_mesh_weld(out->vertices, &out->vertex_count, out->triangles, out->triangle_count);
@@ -435,7 +438,7 @@ int tact_polygons_read(const void *data, size_t size, const char *name, double s
     int stl = 0, rc = read_text_mesh(&r, data, size, &stl);
     if (rc == 0 && out->face_count == 0) {
         r.line = 0;
-        rc = set_line_error(&r, "no faces: expected an OBJ file with v and f lines");
+        rc = set_line_error(&r, "the file has no faces: expected an OBJ file with v and f lines");
     }
     if (rc) {
         tact_polygons_free(out);

@@ -107,8 +107,9 @@ int tact_tets_read_count(struct tets_reader *r, size_t bytes, const char *what, 
     int rc = tact_tets_read_integer(r, what, &count);
     size_t bytes_left = (size_t)(r->end - r->at);
     if (!rc && (count > bytes_left / bytes || count >= UINT32_MAX / 4)) {
-        rc = tact_tets_report_error(r, "%s of %llu does not fit in the %zu bytes that follow", what,
-                                    (unsigned long long)count, bytes_left);
+        rc = tact_tets_report_error(
+            r, "%s, %llu, is too large for the %zu bytes that follow in the file", what,
+            (unsigned long long)count, bytes_left);
     }
     *out = rc ? 0 : (size_t)count;
     return rc;
@@ -139,7 +140,7 @@ int tact_tets_alloc_vertices(struct tets_reader *r, size_t count)
 {
     struct tact_tets *t = r->tets;
     if (t->vertices) {
-        return tact_tets_report_error(r, "the vertices are listed a second time");
+        return tact_tets_report_error(r, "the vertices are listed a second time in the file");
     }
     t->vertex_count = count;
     t->vertices = calloc(3 * count + 1, sizeof *t->vertices);
@@ -154,7 +155,7 @@ int tact_tets_alloc_tets(struct tets_reader *r, size_t count)
 {
     struct tact_tets *t = r->tets;
     if (t->tets) {
-        return tact_tets_report_error(r, "the cells are listed a second time");
+        return tact_tets_report_error(r, "the cells are listed a second time in the file");
     }
     t->tets = calloc(4 * count + 1, sizeof *t->tets);
     return t->tets ? 0 : report_no_memory(r);
@@ -190,8 +191,9 @@ static int scale_and_check_tets(struct tets_reader *r)
     }
     for (size_t i = 0; i < 4 * t->tet_count; i++) {
         if (isnan(t->values[t->tets[i]])) {
-            return tact_tets_report_error(r, "tetrahedron %zu has a vertex, %u, without a %s",
-                                          i / 4, t->tets[i], t->pressure ? "pressure" : "extent");
+            return tact_tets_report_error(
+                r, "tetrahedron %zu has a vertex, %u, for which the file has no %s", i / 4,
+                t->tets[i], t->pressure ? "pressure" : "extent");
         }
     }
     for (size_t i = 0; i < 3 * t->vertex_count; i++) {
@@ -217,11 +219,11 @@ static void skip_leading_space(struct tets_reader *r)
 
 static int report_unsupported_xml(struct tets_reader *r)
 {
-    return tact_tets_report_error(r, strstr(r->at, "<VTKFile")
-                                         ? "VTK's XML (.vtu) cannot be read: save it as a legacy "
-                                           ".vtk file"
-                                         : "XML cannot be read: save VTK's as a legacy .vtk file, "
-                                           "and DAE by `tact import` as OBJ");
+    return tact_tets_report_error(
+        r, strstr(r->at, "<VTKFile")
+               ? "VTK's XML format (.vtu) cannot be read: save the mesh as a legacy .vtk file"
+               : "an XML file cannot be read: save a VTK mesh as a legacy .vtk file, or convert a "
+                 "DAE file to OBJ by `tact import`");
 }
 
 int tact_tets_read(const void *data, size_t size, const char *name, double scale,

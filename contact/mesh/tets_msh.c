@@ -114,18 +114,20 @@ static int read_nodes_format_4(struct msh *m)
 {
     size_t block_count, count, done = 0;
     uint64_t entity_tag_range[2], record_header[4];
-    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &block_count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of node blocks", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : read_integers(m, "a node's number", entity_tag_range, 2);
     rc = rc ? rc : allocate_nodes(m, count);
     for (size_t b = 0; !rc && b < block_count; b++) {
-        rc = read_integers(m, "the head of a block of nodes", record_header, 4);
+        rc = read_integers(m, "the four numbers at the start of a node block", record_header, 4);
         if (!rc && (record_header[3] > count - done || record_header[2])) {
-            rc = tact_tets_report_error(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
-                                        (unsigned long long)record_header[3],
-                                        record_header[2] ? " with parameters, which cannot be read"
-                                                         : "",
-                                        count - done, count);
+            rc = tact_tets_report_error(
+                m->r,
+                "a node block of %llu nodes%s, where %zu of the %zu nodes of the file are not yet "
+                "listed",
+                (unsigned long long)record_header[3],
+                record_header[2] ? " with parametric coordinates, which cannot be read" : "",
+                count - done, count);
         }
         for (size_t i = 0; !rc && i < record_header[3]; i++) {
             rc = read_node_tag(m, done + i);
@@ -136,7 +138,10 @@ static int read_nodes_format_4(struct msh *m)
         done += rc ? 0 : record_header[3];
     }
     if (!rc && done < count) {
-        rc = tact_tets_report_error(m->r, "%zu of %zu nodes are missing", count - done, count);
+        rc = tact_tets_report_error(
+            m->r,
+            "the node blocks list fewer nodes than the file states: %zu of %zu nodes are missing",
+            count - done, count);
     }
     return rc ? rc : sort_nodes(m);
 }
@@ -173,7 +178,7 @@ static int read_elements_format_2(struct msh *m)
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_integers(m, "an element's number, type and number of tags", record_header, 3);
         for (uint64_t k = 0; !rc && k < record_header[2]; k++) {
-            rc = tact_tets_read_integer(m->r, "a tag of an element", &tag);
+            rc = tact_tets_read_integer(m->r, "an element's tag", &tag);
         }
         rc = rc ? rc : read_element(m, record_header[1]);
     }
@@ -186,14 +191,17 @@ static int read_elements_format_4(struct msh *m)
 {
     size_t block_count, count, done = 0;
     uint64_t entity_tag_range[2], record_header[4], tag;
-    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &block_count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of element blocks", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
     rc = rc ? rc : read_integers(m, "an element's number", entity_tag_range, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t b = 0; !rc && b < block_count; b++) {
-        rc = read_integers(m, "the head of a block of elements", record_header, 4);
+        rc =
+            read_integers(m, "the four numbers at the start of an element block", record_header, 4);
         if (!rc && record_header[3] > count - done) {
-            rc = tact_tets_report_error(m->r, "a block of %llu elements; %zu of %zu are left",
+            rc = tact_tets_report_error(m->r,
+                                        "an element block of %llu elements, where %zu of the %zu "
+                                        "elements of the file are not yet listed",
                                         (unsigned long long)record_header[3], count - done, count);
         }
         for (size_t i = 0; !rc && i < record_header[3]; i++) {
@@ -203,7 +211,9 @@ static int read_elements_format_4(struct msh *m)
         done += rc ? 0 : record_header[3];
     }
     if (!rc && done < count) {
-        rc = tact_tets_report_error(m->r, "%zu of the %zu elements that it states are missing",
+        rc = tact_tets_report_error(m->r,
+                                    "the element blocks list fewer elements than the file states: "
+                                    "%zu of %zu elements are missing",
                                     count - done, count);
     }
     return rc;
@@ -236,18 +246,20 @@ static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_
     double number;
     name[0] = '\0';
     memset(integer_tags, 0, 3 * sizeof *integer_tags);
-    int rc = tact_tets_read_integer(m->r, "the number of strings", &count);
+    int rc = tact_tets_read_integer(m->r, "the number of string tags of the node data", &count);
     tact_tets_skip_line(m->r);
     for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
         read_quoted_string(m, i ? ignored_string_tag : name);
     }
-    rc = rc ? rc : tact_tets_read_integer(m->r, "the number of real numbers", &count);
+    rc = rc ? rc : tact_tets_read_integer(m->r, "the number of real tags of the node data", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
-        rc = tact_tets_read_number(m->r, "a real number", &number);
+        rc = tact_tets_read_number(m->r, "a real tag of the node data", &number);
     }
-    rc = rc ? rc : tact_tets_read_integer(m->r, "the number of integers", &count);
+    rc = rc ? rc
+            : tact_tets_read_integer(m->r, "the number of integer tags of the node data", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
-        rc = tact_tets_read_integer(m->r, "an integer", i < 3 ? &integer_tags[i] : &ignored);
+        rc = tact_tets_read_integer(m->r, "an integer tag of the node data",
+                                    i < 3 ? &integer_tags[i] : &ignored);
     }
     return rc;
 }
@@ -267,7 +279,7 @@ static int read_node_data(struct msh *m)
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
-            rc = tact_tets_report_error(m->r, "node %llu has a second value",
+            rc = tact_tets_report_error(m->r, "the node data have a second value for node %llu",
                                         (unsigned long long)tag);
         }
         rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);

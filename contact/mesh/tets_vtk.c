@@ -45,7 +45,8 @@ static int read_number_type(struct vtk *v, const struct number_type **out)
         }
     }
     return rc ? rc
-              : tact_tets_report_error(v->r, "expected a type of numbers, not \"%.40s\"", word);
+              : tact_tets_report_error(
+                    v->r, "expected a VTK number type, such as float or int, not \"%.40s\"", word);
 }
 
 /* A big-endian number. */
@@ -142,7 +143,8 @@ static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
         uint32_t n = 0;
         rc = bytes_left
                  ? read_index(v, &vtk_integer_type, bytes_left, "a cell's number of vertices", &n)
-                 : tact_tets_report_error(v->r, "CELLS ends before cell %zu of %zu", i, cell_count);
+                 : tact_tets_report_error(v->r, "the section CELLS ends before cell %zu of %zu", i,
+                                          cell_count);
         bytes_left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
             rc = read_index(v, &vtk_integer_type, v->r->tets->vertex_count, "a cell's vertex",
@@ -151,8 +153,8 @@ static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
         v->offset[i + 1] = (uint32_t)v->vertex_count;
     }
     if (!rc && bytes_left) {
-        rc = tact_tets_report_error(v->r, "CELLS has %zu numbers more than its cells need",
-                                    bytes_left);
+        rc = tact_tets_report_error(
+            v->r, "the section CELLS has %zu numbers more than its cells need", bytes_left);
     }
     return rc;
 }
@@ -187,10 +189,10 @@ static int read_cells(struct vtk *v)
 {
     size_t first, second;
     if (v->offset || v->vertices) {
-        return tact_tets_report_error(v->r, "the cells are listed a second time");
+        return tact_tets_report_error(v->r, "the cells are listed a second time in the file");
     }
-    int rc = tact_tets_read_count(v->r, 1, "the number of cells", &first);
-    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the size of CELLS", &second);
+    int rc = tact_tets_read_count(v->r, 1, "the number of cells of the mesh", &first);
+    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of integers in CELLS", &second);
     if (rc) {
         return rc;
     }
@@ -265,7 +267,7 @@ static int read_values(struct vtk *v, const char *name, const struct number_type
 {
     struct tact_tets *t = v->r->tets;
     if (component_count && tuple_count > (size_t)(v->r->end - v->r->at) / component_count) {
-        return tact_tets_report_error(v->r, "%zu values of \"%.40s\" do not fit in the file",
+        return tact_tets_report_error(v->r, "the file is too short for the %zu values of \"%.40s\"",
                                       tuple_count, name);
     }
     int is_pressure_field = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
@@ -316,14 +318,17 @@ static int read_field_data(struct vtk *v)
     const struct number_type *type;
     size_t array_count, component_count, tuple_count;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays", &array_count);
+    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays in FIELD", &array_count);
     for (size_t i = 0; !rc && i < array_count; i++) {
         rc = tact_tets_read_word(v->r, name);
         if (!rc && !strcasecmp(name, "METADATA")) {
             return tact_tets_report_error(v->r, "METADATA within FIELD cannot be read");
         }
-        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of components", &component_count);
-        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of tuples", &tuple_count);
+        rc = rc ? rc
+                : tact_tets_read_count(v->r, 1, "the number of components of an array",
+                                       &component_count);
+        rc = rc ? rc
+                : tact_tets_read_count(v->r, 1, "the number of tuples of an array", &tuple_count);
         rc = rc ? rc : read_number_type(v, &type);
         rc = rc ? rc : read_values(v, name, type, tuple_count, component_count);
     }

@@ -82,7 +82,8 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
         }
         const int a = edge[i].half, b = edge[i + is_same_edge - 1].half;
         if (edge[i].low == edge[i].high) {
-            return set_control_mesh_fault(fault, "a face with a vertex twice in succession", a);
+            return set_control_mesh_fault(
+                fault, "a face of the control mesh lists a vertex twice in succession", a);
         }
         if (is_same_edge == 1) {
             return set_control_mesh_fault(
@@ -93,11 +94,10 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
                 fault, "an edge with more than two faces; expected a manifold", a);
         }
         if (mesh->origin[a] == mesh->origin[b]) {
-            return set_control_mesh_fault(
-                fault,
-                "a face of the opposite orientation to its neighbour: the normal flips "
-                "there",
-                b);
+            return set_control_mesh_fault(fault,
+                                          "two faces with a common edge have opposite "
+                                          "orientations: the surface normal flips there",
+                                          b);
         }
         mesh->twin[a] = b;
         mesh->twin[b] = a;
@@ -132,8 +132,8 @@ static int count_valences(struct control_mesh *mesh, struct control_mesh_fault *
         const int valence = mesh->valence[mesh->origin[h]];
         int half_edges_around_vertex = 0, at = h;
         if (valence < 3 || valence > MOST_VALENCE) {
-            return set_control_mesh_fault(fault,
-                                          "a vertex with a number of edges that is not 3 to 64", h);
+            return set_control_mesh_fault(
+                fault, "a vertex of the control mesh must have 3 to 64 edges", h);
         }
         do {
             at = mesh->twin[tact_control_mesh_previous_half_edge(mesh, at)];
@@ -177,7 +177,8 @@ int tact_control_mesh_create(const struct tact_polygons *polygons, struct contro
         out->first[f] = f < out->faces ? (int)polygons->faces[f].first : out->halves;
         if (f > 0 && out->first[f] - out->first[f - 1] > MOST_VALENCE) {
             tact_error_at(err, NULL, polygons->faces[f - 1].line, 0, NULL);
-            return tact_error_set(err, -EINVAL, "a face of more than 64 corners");
+            return tact_error_set(err, -EINVAL,
+                                  "a face of the control mesh has more than 64 corners");
         }
     }
     rc = link_half_edges_at_vertices(out, &fault);

@@ -205,7 +205,9 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
         tact_squares_set_mass(&p->square_charts, evaluate_quadrature_element, list.count,
                               QUADRATURE_SECTIONS_PER_SIDE);
         rc = tact_squares_finish(&p->square_charts,
-                                 "the patches' normals c_u x c_v point into the solid", err);
+                                 "the normals c_u x c_v of the surface patches point into the "
+                                 "solid: they must point out of it",
+                                 err);
     }
     free(list.patch);
     if (rc) {

@@ -148,7 +148,8 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
                                                                           same_point_distance);
         if (edge_match < 0) {
             return report_edge_error(list, p, e, err,
-                                     "borders on a patch of the opposite orientation");
+                                     "borders on a patch of the opposite orientation: the normals "
+                                     "of both must point out of the solid");
         }
         if (edge_match && neighbour_edge >= 0) {
             return report_edge_error(list, p, e, err,

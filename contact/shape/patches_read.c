@@ -74,7 +74,7 @@ static int read_numbers(struct obj *o)
             return report_statement_error(o, "expected a number");
         }
         if (o->numbers == MAX_STATEMENT_NUMBERS) {
-            return report_statement_error(o, "a statement of more than 4096 numbers");
+            return report_statement_error(o, "a statement of the file has more than 4096 numbers");
         }
         o->number[o->numbers++] = value;
     }
@@ -107,7 +107,7 @@ static int read_vertex(struct obj *o)
     for (int k = 0; k < 3; k++) {
         o->vertex[o->vertices][k] = o->scale * o->number[k];
         if (!(fabs(o->vertex[o->vertices][k]) <= TACT_MESH_MAX_COORDINATE)) {
-            return report_statement_error(o, "a coordinate of more than 1e9 m");
+            return report_statement_error(o, "a vertex coordinate beyond 1e9 m");
         }
     }
     o->vertex[o->vertices++][3] = w;
@@ -119,7 +119,8 @@ static int read_control_point(struct obj *o, double index, double out[4])
 {
     double at = index < 0.0 ? o->vertices + index : index - 1.0;
     if (!(at >= 0.0 && at < o->vertices) || at != floor(at)) {
-        return report_statement_error(o, "a vertex that is not in the file");
+        return report_statement_error(o,
+                                      "a control point refers to a vertex that is not in the file");
     }
     const double *v = o->vertex[(int)at], w = o->rational ? v[3] : 1.0;
     for (int k = 0; k < 3; k++) {
@@ -150,7 +151,8 @@ static int read_degree(struct obj *o)
     for (int k = 0; !rc && k < 2; k++) {
         double degree = k < o->numbers ? o->number[k] : 0.0;
         if (!(degree == 1.0 || degree == 2.0 || degree == 3.0)) {
-            return report_statement_error(o, "expected two degrees from 1 to 3");
+            return report_statement_error(
+                o, "expected the surface's degrees along u and v, each from 1 to 3");
         }
         o->degree[k] = (int)degree;
     }
@@ -190,7 +192,7 @@ static int read_knots(struct obj *o)
     o->knot_count[k] = o->numbers;
     for (int i = 1; !rc && i < o->numbers; i++) {
         if (!(o->number[i - 1] <= o->number[i])) {
-            return report_statement_error(o, "degenerate knots: they decrease");
+            return report_statement_error(o, "the knots are degenerate: they decrease");
         }
     }
     return rc;
@@ -217,19 +219,18 @@ static int count_knot_control_points(struct obj *o, int k)
     const double *knots = o->knots[k];
     int n = o->knot_count[k] - o->degree[k] - 1, same = 1;
     if (n < o->degree[k] + 1) {
-        return report_statement_error(o, "too few knots for the degree");
+        return report_statement_error(o, "the surface has too few knots for its degree");
     }
     for (int i = 1; i < o->knot_count[k]; i++) {
         same = knots[i] > knots[i - 1] ? 1 : same + 1;
         if (same > o->degree[k] + 1) {
             return report_statement_error(
-                o, "degenerate knots: one is repeated more often than the degree and 1");
+                o, "the knots are degenerate: one is repeated more than degree + 1 times");
         }
     }
     if (o->range[2 * k] != knots[o->degree[k]] || o->range[2 * k + 1] != knots[n]) {
         return report_statement_error(
-            o, "a range of parameters that is not that of the knots: trimmed surfaces "
-               "are not read");
+            o, "the range of u or v is not that of its knots: trimmed surfaces cannot be read");
     }
     return n;
 }
@@ -267,7 +268,8 @@ static int end_surface_statement(struct obj *o)
             : tact_patches_add_spline(o->list, (const double(*)[4])point, count, o->degree,
                                       (const double *const *)o->knots, o->surf_line);
     free(point);
-    return rc == -E2BIG ? report_statement_error(o, "more than 2048 patches in the file") : rc;
+    return rc == -E2BIG ? report_statement_error(o, "the file has more than 2048 surface patches")
+                        : rc;
 }
 
 /* The statements of free-form OBJ files that are read, and those that are refused, with the reason.
@@ -287,7 +289,7 @@ static int read_statement(struct obj *o, const char *word)
         {"hole", "trimmed surfaces cannot be read"},
         {"scrv", "trimmed surfaces cannot be read"},
         {"f", "a polygon in a file of patches; expected a shape of type mesh for it"},
-        {"curv", "curves cannot be read: only surfaces are"},
+        {"curv", "curves cannot be read, only surfaces"},
         {"bmat", "surfaces given by a basis matrix cannot be read"},
         {"bzp", "a superseded statement; expected cstype bezier and surf"},
         {"bsp", "a superseded statement; expected cstype bspline and surf"},

@@ -176,10 +176,10 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
         const double *p = profile[i];
         int end = i == 0 || i == count - 1;
         if (!(fabs(p[0]) <= TACT_MESH_MAX_COORDINATE && fabs(p[1]) <= TACT_MESH_MAX_COORDINATE)) {
-            return report_bad_profile_point(err, i, "is not finite or too far from the origin");
+            return report_bad_profile_point(err, i, "is not finite, or beyond 1e9 m");
         }
         if (i && p[0] == p[-2] && p[1] == p[-1]) {
-            return report_bad_profile_point(err, i, "is equal to the one before");
+            return report_bad_profile_point(err, i, "is equal to the point before it");
         }
         if (end && !is_closed && p[0] != 0.0) {
             return report_bad_profile_point(

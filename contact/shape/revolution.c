@@ -365,7 +365,9 @@ static int make_mesh(struct revolution_surface *v, struct tact_error *err)
     free(rows.s);
     tact_soup_free(&soup);
     return rc == -EINVAL
-               ? tact_error_set(err, rc, "the profile makes no solid: %.100s", mesh_error.text)
+               ? tact_error_set(err, rc,
+                                "the profile encloses no valid solid of revolution: %.100s",
+                                mesh_error.text)
                : rc;
 }
 

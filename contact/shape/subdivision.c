@@ -374,7 +374,9 @@ static int make_subdivision_surface(struct control_mesh *mesh, struct tact_chart
         tact_squares_set_mass(&s->square_charts, evaluate_subdivided_element, s->polynomial_count,
                               1);
         rc = tact_squares_finish(&s->square_charts,
-                                 "the faces are clockwise: normals point into the solid", err);
+                                 "the faces' normals point into the solid: list the corners of "
+                                 "each face counter-clockwise as seen from outside",
+                                 err);
     }
     if (rc) {
         tact_charts_free(&s->square_charts.base);

@@ -36,7 +36,7 @@ void tact_block_assemble_schur_complement(struct tact_world *world, struct block
     block->local.corners = c->patch.corners;
     block->local.by_mass = world->options.by_mass;
     _Static_assert(sizeof block->local.corner == sizeof c->patch.corner,
-                   "the array of a patch's corners holds every outline");
+                   "the local solver's array of outline corners must have the size of the patch's");
     memcpy(block->local.corner, c->patch.corner,
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {

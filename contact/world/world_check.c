@@ -44,7 +44,8 @@ static int check_near_pairs(const struct tact_world *world, struct tact_world_fa
         int i = world->near.list[n];
         const struct tact_contact *c = tact_near_pair_contact(world, n);
         if (!are_all_finite((const double *)&c->moments, DOUBLES_IN_MOMENTS)) {
-            return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
+            return set_world_fault(fault, TACT_WORLD_PAIR, i, 0,
+                                   "the moments of the overlap are not finite");
         }
         if (c->touching && !are_all_finite(c->wrench, 6)) {
             return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its wrench is not finite");
@@ -60,16 +61,18 @@ static int check_body_states(const struct tact_world *world, double speed, doubl
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
         if (!are_all_finite(body->pose.position, 3) || !are_all_finite(body->pose.quat_wxyz, 4)) {
-            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "its pose is not finite");
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "the body's pose is not finite");
         }
         if (!are_all_finite(v, 6)) {
-            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "its velocity is not finite");
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0,
+                                   "the body's velocity is not finite");
         }
         if (norm_squared(v) > speed * speed) {
-            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "it is faster than max_speed");
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "the speed exceeds max_speed");
         }
         if (norm_squared(v + 3) > rate * rate) {
-            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "it turns faster than 1e5 rad/s");
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0,
+                                   "the angular speed exceeds 1e5 rad/s");
         }
     }
     return 0;
@@ -84,19 +87,21 @@ static int check_hand_states(const struct tact_world *world, double speed, doubl
             const struct tact_hand_state *s = &hand->state;
             int slides = !hand->links[k].is_rotational;
             if (!are_all_finite(&s->q[k], 1)) {
-                return set_world_fault(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
+                return set_world_fault(fault, TACT_WORLD_JOINT, i, k,
+                                       "the joint's angle or position is not finite");
             }
             if (!are_all_finite(&s->v[k], 1)) {
-                return set_world_fault(fault, TACT_WORLD_JOINT, i, k, "its rate is not finite");
+                return set_world_fault(fault, TACT_WORLD_JOINT, i, k,
+                                       "the joint's velocity is not finite");
             }
             if (!are_all_finite(&s->torque[k], 1)) {
                 return set_world_fault(fault, TACT_WORLD_JOINT, i, k,
-                                       "the torque of its drive is not finite");
+                                       "the torque or force of the joint's drive is not finite");
             }
             if (fabs(s->v[k]) > (slides ? speed : rate)) {
                 return set_world_fault(fault, TACT_WORLD_JOINT, i, k,
-                                       slides ? "it is faster than max_speed"
-                                              : "it turns faster than 1e5 rad/s");
+                                       slides ? "the speed exceeds max_speed"
+                                              : "the angular speed exceeds 1e5 rad/s");
             }
         }
     }

@@ -63,7 +63,8 @@ static void advise_group_of_node(const char *path, const char *what,
     }
     if (is_member_of_group(st.st_gid)) {
         snprintf(access->fix, sizeof access->fix,
-                 "log in again: you are in the group %s, but this login is older", group);
+                 "log in again: you are a member of the group %s, but not yet in this login",
+                 group);
     } else {
         snprintf(access->fix, sizeof access->fix,
                  "sudo usermod -aG %s \"$USER\"; then log in again", group);
@@ -75,7 +76,8 @@ void tact_attached_explain_access(const char *path, int error, const char *what,
 {
     if (error == -EPERM) {
         snprintf(access->why, sizeof access->why,
-                 "%s: the kernel refuses %s even to its owner: a container without the device",
+                 "%s: the kernel refuses %s even to its owner, as in a container that was started "
+                 "without the device",
                  what, path);
         snprintf(access->fix, sizeof access->fix, "docker run --device %s ...", path);
         return;

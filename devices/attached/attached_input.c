@@ -179,8 +179,9 @@ static void describe_input_channels(const struct libevdev *dev, bool are_axis_ra
                                               .messages = {append_omission_to_note, input}};
     if (tact_evdev_choose_channels(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
-                 libevdev_has_event_type(dev, EV_KEY) ? "keys only: list those to use in `channels`"
-                                                      : "the device has no axes and no buttons");
+                 libevdev_has_event_type(dev, EV_KEY)
+                     ? "the device has only keys: list those to use in `channels`"
+                     : "the device has no axes and no buttons");
         format_example_key_name(dev, input);
         return;
     }

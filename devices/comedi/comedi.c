@@ -19,7 +19,7 @@ static int read_tick_count_setting(const struct tact_device_config *config, cons
     int rc = tact_settings_number(config, key, &tick_count, err);
     if (!rc && (tick_count < least || tick_count > 1e9 || tick_count != floor(tick_count))) {
         rc = tact_settings_fault(config, tact_settings_find(config, key), err,
-                                 "expected a number of ticks, %u or more", least);
+                                 "expected a whole number of ticks, %u to 1e9", least);
     }
     *value = rc ? *value : (uint32_t)tick_count;
     return rc;
@@ -66,7 +66,7 @@ static int report_missing_board(const struct tact_device_config *config, const c
                                 int error, struct tact_error *err)
 {
     const char *fix = error == EACCES   ? " (tact devices shows how to get access)"
-                      : error == ENOENT ? " (is the board's driver loaded?)"
+                      : error == ENOENT ? " (is the kernel driver of the board loaded?)"
                       : error == ENODEV ? " (no board is attached; boards that the kernel does not "
                                           "find by itself: comedi_config)"
                                         : "";
@@ -184,7 +184,8 @@ static int start_input_stream(struct tact_comedi *self, const struct tact_device
         tact_settings_fault(config, tact_settings_find(config, "stream"), err, "%s", why.text);
         return rc;
     }
-    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: streams %d inputs at %g Hz", self->name,
+    tact_message(self->messages, TACT_MESSAGE_INFO,
+                 "%s: the board samples %d analog inputs at %g Hz in a stream", self->name,
                  self->layout.streamed_input_count, rate);
     return 0;
 }

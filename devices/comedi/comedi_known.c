@@ -89,9 +89,10 @@ int tact_comedi_locate_channel(const struct tact_device_config *config,
     }
     int channels = comedi_get_n_channels(channel_source->dev, (unsigned int)subdevice);
     if (channels < 0 || channel_address->number >= (unsigned int)channels) {
-        return tact_settings_fault(config, setting, err,
-                                   "%s: the board (%s) has only %d channels there",
-                                   channel_address->word, channel_source->board, channels);
+        return tact_settings_fault(
+            config, setting, err,
+            "%s: the subdevice of this channel of the board (%s) has only %d channels",
+            channel_address->word, channel_source->board, channels);
     }
     channel->subdevice = (unsigned int)subdevice;
     channel->channel = channel_address->number;

@@ -10,8 +10,9 @@ static void free_lost_board(struct tact_comedi *self)
     struct tact_comedi_board *board =
         atomic_exchange_explicit(&self->lost_board, NULL, memory_order_acquire);
     if (board) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: the board %s (%s) is gone",
-                     self->name, self->layout.path, self->layout.board);
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: the measurement card %s (%s) was disconnected", self->name,
+                     self->layout.path, self->layout.board);
         tact_comedi_board_free(board);
         self->is_loss_reported = true;
         self->reported_open_error = -ENODEV;
@@ -24,14 +25,16 @@ static void search_for_board(struct tact_comedi *self)
     struct tact_comedi_board *board =
         tact_comedi_board_open(&self->layout, !self->guard_arming.guard, &error);
     if (board) {
-        tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the board %s (%s) is back", self->name,
+        tact_message(self->messages, TACT_MESSAGE_INFO,
+                     "%s: the measurement card %s (%s) is connected again", self->name,
                      self->layout.path, self->layout.board);
         self->is_loss_reported = false;
         atomic_store_explicit(&self->reopened_board, board, memory_order_release);
     } else if (error != self->reported_open_error && error != -ENOENT) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s has not returned: %s",
                      self->name, self->layout.path,
-                     error == -ENXIO ? "another board is at this path" : strerror(-error));
+                     error == -ENXIO ? "a board of another kind is at this path"
+                                     : strerror(-error));
         self->reported_open_error = error;
     }
 }
@@ -41,10 +44,11 @@ static void report_stream_losses(struct tact_comedi *self)
     int why = 0;
     uint32_t lost = self->stream ? tact_comedi_stream_restart_count(self->stream, &why) : 0;
     if (lost != self->reported_loss_count) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: the stream of %s was lost (%s), %u so far; it is restarted", self->name,
-                     self->layout.path,
-                     why == -EPIPE ? "the driver's buffer was full" : strerror(-why), lost);
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            "%s: the stream of analog inputs of %s was lost (%s), %u so far; it is restarted",
+            self->name, self->layout.path,
+            why == -EPIPE ? "the driver's buffer was full" : strerror(-why), lost);
         self->reported_loss_count = lost;
     }
 }

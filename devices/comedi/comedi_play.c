@@ -172,13 +172,14 @@ int tact_comedi_playback_open(const char *path, struct tact_comedi_playback *pla
     fclose(file);
     if (rc) {
         tact_error_at(err, NULL, number, 0, NULL);
-        return tact_error_set(
-            err, rc, "%s",
-            rc == -ENOMEM ? "too long" : "expected a line of a recording of a measurement card");
+        return tact_error_set(err, rc, "%s",
+                              rc == -ENOMEM
+                                  ? "too long"
+                                  : "this line is not one of a recording of a measurement card");
     }
     if (!playback->rows || playback->row[playback->rows - 1].tick < 0) {
         return tact_error_set(err, -EINVAL,
-                              "not a recording of a measurement card: it has no tick");
+                              "not a recording of a measurement card: the file has no tick");
     }
     return 0;
 }

@@ -107,7 +107,8 @@ static int read_channel_names(const struct tact_device_config *config,
             if (strcmp(d->channel[i].name, word) == 0 ||
                 (d->channel[i].subdevice == channel->subdevice &&
                  d->channel[i].channel == channel->channel)) {
-                rc = tact_settings_fault(config, setting, err, "%s: name or channel given twice",
+                rc = tact_settings_fault(config, setting, err,
+                                         "%s: this name or this channel of the card is given twice",
                                          word);
             }
         }
@@ -179,8 +180,9 @@ static int choose_volt_polynomial(const struct tact_device_config *config,
     if (rc < 0) {
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
-            calibration ? "%s: the file has no polynomial for this channel and range"
-                        : "%s: the board does not report a range in volts",
+            calibration
+                ? "%s: the calibration file has no polynomial for this channel and voltage range"
+                : "%s: the board does not report a range in volts",
             channel->name);
     }
     return 0;
@@ -213,9 +215,11 @@ static int read_calibration(const struct tact_device_config *config,
     }
     if (strcmp((*calibration)->driver_name, channel_source->driver) != 0 ||
         strcmp((*calibration)->board_name, channel_source->board) != 0) {
-        return tact_settings_fault(config, setting, err, "%s is for %s (%s), the board is %s (%s)",
-                                   full, (*calibration)->board_name, (*calibration)->driver_name,
-                                   channel_source->board, channel_source->driver);
+        return tact_settings_fault(
+            config, setting, err,
+            "the calibration file %s is for the board %s (driver %s), this board is %s (driver %s)",
+            full, (*calibration)->board_name, (*calibration)->driver_name, channel_source->board,
+            channel_source->driver);
     }
     return 0;
 }
@@ -235,9 +239,10 @@ static int read_named_map(const struct tact_device_config *config, const struct 
         return rc;
     }
     if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_MAX_COEFFICIENTS) {
-        return tact_settings_fault(config, tact_settings_find(config, key), err,
-                                   "expected 2 to %d coefficients, and not the key %s as well",
-                                   TACT_COMEDI_MAX_COEFFICIENTS, d->map);
+        return tact_settings_fault(
+            config, tact_settings_find(config, key), err,
+            "expected 2 to %d coefficients of a polynomial, and not the key %s as well",
+            TACT_COMEDI_MAX_COEFFICIENTS, d->map);
     }
     channel->has_scaling_map = true;
     for (int k = 0; k < TACT_COMEDI_MAX_COEFFICIENTS; k++) {
@@ -269,8 +274,8 @@ static int check_calibration_setting(const struct tact_device_config *config,
             k++;
         }
         if (k == in->count) {
-            rc =
-                tact_settings_fault(config, setting, err, "no input is named %s", setting->key + 5);
+            rc = tact_settings_fault(config, setting, err, "inputs has no channel named %s",
+                                     setting->key + 5);
         }
     }
     return rc;
@@ -300,7 +305,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
         }
         if (units && !tact_settings_word(&units, channel->unit, sizeof channel->unit)) {
             return tact_settings_fault(config, tact_settings_find(config, d->units), err,
-                                       "expected a unit for each channel that is not digital");
+                                       "expected the unit of each channel that is not digital");
         }
         rc = table_row_of_channel(config, d, d->map, 1, TACT_COMEDI_MAX_COEFFICIENTS, i, &row,
                                   &columns, err);

@@ -280,7 +280,8 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
         }
         if (found >= 0 && found != (int)c->subdevice) {
             return tact_settings_fault(config, setting, err,
-                                       "%s is on another subdevice: only one can stream at a time",
+                                       "the input %s is on another subdevice: the inputs of a "
+                                       "stream must be on one subdevice",
                                        c->name);
         }
         found = (int)c->subdevice;
@@ -289,14 +290,14 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
     }
     if (found < 0) {
         return tact_settings_fault(config, setting, err,
-                                   "no analog input is listed that could be streamed");
+                                   "a stream needs an analog input: inputs lists none");
     }
     int subdevice_flags = comedi_get_subdevice_flags(dev, (unsigned int)found);
     if (subdevice_flags < 0 || !(subdevice_flags & SDF_CMD_READ)) {
-        return tact_settings_fault(config, setting, err,
-                                   "the board (%s) does not stream: its driver has no commands "
-                                   "for analog inputs",
-                                   comedi_get_board_name(dev));
+        return tact_settings_fault(
+            config, setting, err,
+            "the board (%s) cannot stream: its driver has no commands for analog inputs",
+            comedi_get_board_name(dev));
     }
     layout->stream_sample_bytes = subdevice_flags & SDF_LSAMPL ? sizeof(lsampl_t) : sizeof(sampl_t);
     return 0;
@@ -316,9 +317,10 @@ int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_
                                    "expected 1 to 1e8 Hz");
     }
     if (layout->input_count + TACT_COMEDI_STREAM_CHANNELS > TACT_DEVICE_CHANNELS) {
-        return tact_settings_fault(config, NULL, err,
-                                   "more than %d inputs, with the two inputs about the stream",
-                                   TACT_DEVICE_CHANNELS);
+        return tact_settings_fault(
+            config, NULL, err,
+            "more than %d inputs, counting the two that describe the state of the stream",
+            TACT_DEVICE_CHANNELS);
     }
     layout->stream_timeout_ns = (int64_t)(fmin(stream_timeout, 3600.0) * 1e9);
     return dev ? choose_stream_subdevice(config, dev, layout, err) : 0;

@@ -26,9 +26,9 @@ int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
                                      TACT_DEVICE_WRENCHES, err);
     layout->wrench_count = count > 0 ? count : 0;
     if (tact_comedi_input_count(layout) > TACT_DEVICE_CHANNELS) {
-        return tact_settings_fault(config, NULL, err,
-                                   "more than %d inputs, with the channels of force-torque sensors",
-                                   TACT_DEVICE_CHANNELS);
+        return tact_settings_fault(
+            config, NULL, err, "more than %d inputs, counting the channels of force-torque sensors",
+            TACT_DEVICE_CHANNELS);
     }
     return count < 0 ? count : 0;
 }

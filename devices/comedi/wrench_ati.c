@@ -150,7 +150,8 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
     for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)); count++) {
         double value;
         if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
-            return set_ati_file_error(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
+            return set_ati_file_error(r, tag->name, "wrong values in the row of ",
+                                      tact_wrench_axes[axis]);
         }
         r->map->matrix[axis][count] = value * scale;
     }
@@ -183,9 +184,9 @@ static int store_axis_element(struct ati_file_reader *r, const struct tag *tag)
                 r, tag, is_tag_named(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
-    return rc < 0
-               ? rc
-               : set_ati_file_error(r, tag->name, "an axis is none of fx, fy, fz, tx, ty, tz", "");
+    return rc < 0 ? rc
+                  : set_ati_file_error(r, tag->name,
+                                       "the Name of an axis is none of Fx, Fy, Fz, Tx, Ty, Tz", "");
 }
 
 /* Finds the XML elements of the selected calibration. */
@@ -205,7 +206,7 @@ static int find_calibration_elements(struct ati_file_reader *r)
             if (inside != tag.is_closing_tag) {
                 return set_ati_file_error(
                     r, tag.name,
-                    inside ? "a Calibration element within another"
+                    inside ? "a Calibration element within another one"
                            : "a closing tag of Calibration without an opening tag",
                     "");
             }
@@ -215,16 +216,18 @@ static int find_calibration_elements(struct ati_file_reader *r)
                 (!r->required_calibration_number || r->count == r->required_calibration_number)) {
                 rc = r->count > 1 && !r->required_calibration_number
                          ? set_ati_file_error(r, tag.name,
-                                              "several Calibration elements: set file_calibration "
-                                              "to the number of one",
+                                              "the file has several Calibration elements: set "
+                                              "file_calibration to the number of the one to use",
                                               "")
                          : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.is_closing_tag &&
                    (is_tag_named(&tag, "Axis") || is_tag_named(&tag, "UserAxis"))) {
-            rc = !inside ? set_ati_file_error(r, tag.name, "an axis outside of a Calibration", "")
-                 : here  ? store_axis_element(r, &tag)
-                         : 0;
+            rc = !inside ? set_ati_file_error(
+                               r, tag.name,
+                               "an element Axis or UserAxis outside of a Calibration element", "")
+                 : here ? store_axis_element(r, &tag)
+                        : 0;
         } else if (here && !tag.is_closing_tag && is_tag_named(&tag, "BasicTransform")) {
             rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
         }
@@ -298,7 +301,7 @@ static int check_gauge_count(const struct ati_file_reader *r)
     int rc = r->sensor.name ? read_tag_attribute(r, &r->sensor, "NumGages", text) : 0;
     if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
         return set_ati_file_error(r, r->sensor.name,
-                                  "the number of values of an axis differs from NumGages ", text);
+                                  "the number of values of an axis differs from NumGages, ", text);
     }
     return rc < 0 ? rc : 0;
 }

@@ -43,7 +43,9 @@ static int read_sensor_name(const struct wrench_settings_reader *r)
     if (!strchr(first, name[0]) || strspn(name, more) != strlen(name) ||
         strlen(name) >= sizeof r->wrench->name) {
         return set_wrench_setting_error(
-            r, "name", "expected a letter, then letters, digits and _, at most 23, not ", name);
+            r, "name",
+            "expected a name of a letter, then letters, digits and _, at most 23 characters, not ",
+            name);
     }
     snprintf(r->wrench->name, sizeof r->wrench->name, "%s", name);
     return 0;
@@ -64,7 +66,8 @@ static int read_gauge_inputs(const struct wrench_settings_reader *r)
             i++;
         }
         if (i == r->input_count) {
-            return set_wrench_setting_error(r, "channels", "no analog input is named ", word);
+            return set_wrench_setting_error(r, "channels", "inputs has no analog channel named ",
+                                            word);
         }
         for (int k = 0; k < count; k++) {
             if (r->wrench->gauge[k] == i) {
@@ -114,7 +117,9 @@ static int read_calibration_file(const struct wrench_settings_reader *r, const c
     }
     rc = tact_settings_number(r->config, "file_calibration", &which, r->err);
     if (!rc && which != 0.0 && !(which >= 1.0 && which <= 1000.0 && which == floor(which))) {
-        rc = set_wrench_setting_error(r, "file_calibration", "expected a whole number, from 1", "");
+        rc = set_wrench_setting_error(r, "file_calibration",
+                                      "expected the number of a calibration in the file, 1 to 1000",
+                                      "");
     }
     if (rc) {
         return rc;
@@ -128,9 +133,10 @@ static int read_calibration_file(const struct wrench_settings_reader *r, const c
                                    "%.200s%s: %s", full, line, why.text);
     }
     if (map->gauges != gauges) {
-        return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
-                                   "%s has %d gauges, but channels lists %d", path, map->gauges,
-                                   gauges);
+        return tact_settings_fault(
+            r->config, tact_settings_find(r->config, "file"), r->err,
+            "the calibration file %s has %d gauges, but the key channels lists %d", path,
+            map->gauges, gauges);
     }
     return 0;
 }
@@ -186,7 +192,9 @@ static int read_calibration_matrix(const struct wrench_settings_reader *r)
                                         "file is not set, and this key needs it", "");
     }
     if (path && tact_settings_find(r->config, "units")) {
-        return set_wrench_setting_error(r, "units", "the file states its own units", "");
+        return set_wrench_setting_error(
+            r, "units",
+            "the key units is only for matrix: the calibration file states its own units", "");
     }
     rc = path ? read_calibration_file(r, path) : read_matrix_rows(r);
     for (int k = 0; !rc && k < 6; k++) {
@@ -217,9 +225,9 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
     int rc = read_number_list(r, "bias", map->gauges, &sensor_bias);
     rc = rc ? rc : read_number_list(&device_settings_reader, key, map->gauges, &calibrated_bias);
     if (!rc && sensor_bias && calibrated_bias) {
-        rc =
-            set_wrench_setting_error(&device_settings_reader, key,
-                                     "given twice: the sensor's own settings also have a bias", "");
+        rc = set_wrench_setting_error(
+            &device_settings_reader, key,
+            "this bias is given twice: the sensor's own settings also have one", "");
     }
     if (!rc && (sensor_bias || calibrated_bias)) {
         memcpy(map->bias, sensor_bias ? sensor_bias : calibrated_bias,

@@ -42,8 +42,9 @@ static int create_capture_file(struct tact_capture *capture,
             close(fd);
         }
         return tact_error_set(err, rc, "%s: %s%s", capture->path, strerror(-rc),
-                              rc == -EEXIST  ? ", and is not overwritten: name another folder"
-                              : rc == -EBUSY ? ": another session is writing it"
+                              rc == -EEXIST
+                                  ? ", and a recording is not overwritten: name another folder"
+                              : rc == -EBUSY ? ": another session is writing this recording"
                                              : "");
     }
     /* a file system without locks does not detect a second writer */

@@ -139,7 +139,7 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
 {
     memset(csv, 0, sizeof *csv);
     if ((size_t)snprintf(csv->path, sizeof csv->path, "%s", path) >= sizeof csv->path) {
-        return tact_error_set(err, -ENAMETOOLONG, "file name too long");
+        return tact_error_set(err, -ENAMETOOLONG, "the path of the CSV file is too long");
     }
     int rc;
     csv->file = tact_regular_file_open(csv->path, &rc, err);
@@ -150,7 +150,7 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
     rc = read_next_csv_line(csv, err);
     if (rc == 0) {
         tact_error_at(err, csv->path, 0, 0, NULL);
-        return tact_error_set(err, -EINVAL, "the file is empty");
+        return tact_error_set(err, -EINVAL, "the CSV file is empty");
     }
     return rc < 0 ? rc : read_csv_header(csv, err);
 }
@@ -185,8 +185,8 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
         int field_count = split_line_into_fields(csv, csv->columns + 1);
         if (field_count != csv->columns) {
             return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
-                                  "%d fields, expected %d as in the first line", field_count,
-                                  csv->columns);
+                                  "the row has %d fields, expected %d as in the first line",
+                                  field_count, csv->columns);
         }
     }
     for (int i = 0; i < count; i++) {

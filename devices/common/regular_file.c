@@ -15,7 +15,7 @@ static int check_regular_file(int fd, struct tact_error *err)
         return tact_error_set(err, code, "cannot open: %s", strerror(-code));
     }
     if (S_ISDIR(st.st_mode)) {
-        return tact_error_set(err, -EINVAL, "it is a folder: a file is expected");
+        return tact_error_set(err, -EINVAL, "this path is a folder: expected a file");
     }
     return S_ISREG(st.st_mode) ? 0 : tact_error_set(err, -EINVAL, "not a regular file");
 }

@@ -122,7 +122,8 @@ int tact_settings_number(const struct tact_device_config *config, const char *ke
     } else if (setting->numbers && setting->rows == 1 && setting->columns == 1) {
         read = setting->numbers[0];
     } else {
-        return tact_settings_fault(config, setting, err, "expected a number, not a list");
+        return tact_settings_fault(config, setting, err,
+                                   "expected a number, not a list of numbers");
     }
     if (!isfinite(read)) {
         return tact_settings_fault(config, setting, err, "expected a finite number");
@@ -158,7 +159,8 @@ int tact_settings_text(const struct tact_device_config *config, const char *key,
     }
     if (!setting->text || setting->text[strspn(setting->text, " \t\r\n")] == '\0') {
         return tact_settings_fault(config, setting, err, "expected a text%s",
-                                   setting->text ? ", not an empty one" : ", not a list");
+                                   setting->text ? ", not an empty one"
+                                                 : ", not a list of numbers");
     }
     *value = setting->text;
     return 0;

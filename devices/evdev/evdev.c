@@ -31,10 +31,10 @@ static int read_device_selector(const struct tact_device_config *config,
         snprintf(to[i], size[i], "%s", text ? text : "");
         criterion_count += text != NULL;
     }
-    return criterion_count
-               ? 0
-               : tact_settings_fault(config, NULL, err,
-                                     "no device is selected: set path, match, serial or phys");
+    return criterion_count ? 0
+                           : tact_settings_fault(
+                                 config, NULL, err,
+                                 "no input device is selected: set path, match, serial or phys");
 }
 
 /* Reports why no device was found. */

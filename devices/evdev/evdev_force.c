@@ -48,7 +48,8 @@ static int read_output_names(const struct tact_device_config *config,
     }
     if (!rc && (*requested_outputs >> TACT_FORCE_SPRING_CENTER & 1U) &&
         !(*requested_outputs >> TACT_FORCE_SPRING & 1U)) {
-        rc = tact_settings_fault(config, setting, err, "'spring_center' without 'spring'");
+        rc = tact_settings_fault(config, setting, err,
+                                 "the output 'spring_center' cannot be listed without 'spring'");
     }
     return rc;
 }
@@ -185,8 +186,8 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
     }
     tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &failed);
     if (failed) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force effect: %s",
-                     name, strerror(-failed));
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: the device's driver refused a force effect: %s", name, strerror(-failed));
     }
     tact_arming_report(&force->guard_arming, name, messages);
 }
@@ -202,8 +203,8 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
     uint64_t upload_count =
         tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &failed);
     tact_message(messages, TACT_MESSAGE_INFO,
-                 "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
-                 (unsigned long long)upload_count, (double)slowest_upload_ns / 1e6);
+                 "%s: %llu force commands sent to the device, the slowest of which took %.1f ms",
+                 name, (unsigned long long)upload_count, (double)slowest_upload_ns / 1e6);
     tact_arming_report_gaps(&force->guard_arming, name, messages);
     if (tact_guard_stop(force->guard_arming.guard)) {
         tact_message(messages, TACT_MESSAGE_WARNING,

@@ -285,9 +285,10 @@ static int check_channel_name(const struct tact_device_config *config, const str
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
     if (!rc && name && strcmp(name, libevdev_get_name(dev)) != 0) {
-        rc = tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
-                                 "made for '%s', this is '%s': tact calibrate measures it", name,
-                                 libevdev_get_name(dev));
+        rc = tact_settings_fault(
+            config, tact_settings_find(config, "calibrated_for"), err,
+            "the calibration was made for '%s', this device is '%s': measure it by tact calibrate",
+            name, libevdev_get_name(dev));
     }
     return rc;
 }

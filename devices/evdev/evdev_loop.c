@@ -168,8 +168,8 @@ static void free_lost_source(struct tact_evdev *self)
     struct tact_evdev_source *source =
         atomic_exchange_explicit(&self->lost_source, NULL, memory_order_acquire);
     if (source) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) is gone", self->name,
-                     self->selector.name, source->path);
+        tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) was disconnected",
+                     self->name, self->selector.name, source->path);
         set_node_path(self, NULL);
         tact_evdev_source_free(source);
         self->monitored_source = NULL;
@@ -186,7 +186,7 @@ static void search_for_device(struct tact_evdev *self)
         tact_evdev_source_free(source);
         return;
     }
-    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is back at %s", self->name,
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is connected again at %s", self->name,
                  self->selector.name, source->path);
     set_node_path(self, source->path);
     self->monitored_source = source;

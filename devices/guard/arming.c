@@ -100,9 +100,10 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
         must_wait_for_next_poll ? arming->reported_trip_count : trip_count;
     if (!arming->is_guard_loss_reported &&
         atomic_load_explicit(&arming->must_report_guard_end, memory_order_relaxed)) {
-        tact_message(
-            messages, TACT_MESSAGE_ERROR,
-            "%s: the guard has ended: the outputs are zero until the device is opened again", name);
+        tact_message(messages, TACT_MESSAGE_ERROR,
+                     "%s: the guard process has ended: the outputs are zero until the device is "
+                     "opened again",
+                     name);
         arming->is_guard_loss_reported = true;
     }
 }
@@ -114,9 +115,9 @@ void tact_arming_report_gaps(const struct tact_arming *arming, const char *name,
     const uint64_t gaps = head ? atomic_load(&head->gaps) : 0;
     if (gaps) {
         tact_message(messages, TACT_MESSAGE_WARNING,
-                     "%s: forces were reduced after %llu gaps between commands of the guard, or "
-                     "bursts of commands that made up for them, of %.1f ms at most: the device's "
-                     "driver or library, or the machine, was too slow",
+                     "%s: forces were reduced after %llu gaps between the guard process's commands "
+                     "to the device, or after bursts that made up for them, the longest gap %.1f "
+                     "ms: the device's driver or library, or the machine, was too slow",
                      name, (unsigned long long)gaps,
                      (double)atomic_load(&head->longest_gap_ns) * 1e-6);
     }

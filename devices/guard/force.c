@@ -43,7 +43,7 @@ static int launch_guard_thread(const struct tact_guard_force_page *initial_page,
     }
     rc = rc ? rc : atomic_load_explicit(&guard->head->error, memory_order_relaxed);
     if (rc) {
-        tact_error_set(err, rc, "cannot play forces on %s: %s", initial_page->path[0],
+        tact_error_set(err, rc, "the device %s cannot play forces: %s", initial_page->path[0],
                        strerror(-rc));
         tact_guard_stop(guard);
         return rc;

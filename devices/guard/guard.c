@@ -16,7 +16,10 @@ int tact_guard_start(const struct tact_guard_options *options, struct tact_guard
     *out = NULL;
     if (options->output_count < 1 || options->output_count > TACT_GUARD_OUTPUTS ||
         options->timeout_ns <= 0 || strlen(options->board) >= 256) {
-        return tact_error_set(err, -EINVAL, "the options of the guard process are invalid");
+        return tact_error_set(
+            err, -EINVAL,
+            "an option of the guard process is out of range: the number of outputs, the timeout, "
+            "or the path, which must be shorter than 256 bytes");
     }
     struct tact_guard_page *page = calloc(1, sizeof *page);
     if (!page) {

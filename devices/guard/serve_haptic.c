@@ -178,7 +178,8 @@ static int measure_opening_delay(struct haptic_server *s)
         cycle_durations[DELAY_TEST_CYCLES / 2 - 1] + cycle_durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
         snprintf(s->page->failure_text, sizeof s->page->failure_text,
-                 "the library opened the device, but could not read its pose or set its force");
+                 "the manufacturer's library opened the device, but could not read its pose or set "
+                 "its force");
         close_device(s, 0);
     }
     return rc;

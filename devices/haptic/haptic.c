@@ -136,14 +136,14 @@ static void report_haptic_state(void *data)
         !atomic_load_explicit(&self->page->is_device_connected, memory_order_acquire);
     const bool is_device_lost = is_device_gone || is_guard_silent(self);
     if (is_device_lost != self->is_device_loss_reported) {
-        tact_message(
-            self->messages, is_device_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-            is_device_gone   ? "%s: the device's library reports that the device is gone or fails: "
-                               "no force until it returns"
-            : is_device_lost ? "%s: no pose for 0.5 s: the device's library does not answer, or "
-                               "the guard process is stopped: no force until it returns"
-                             : "%s: the device is there again",
-            self->name);
+        tact_message(self->messages, is_device_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+                     is_device_gone ? "%s: the device's library reports that the device is "
+                                      "disconnected or fails: zero force until it works again"
+                     : is_device_lost
+                         ? "%s: no pose for 0.5 s: the device's library does not answer, or the "
+                           "guard process is stopped: zero force until poses arrive again"
+                         : "%s: the device sends poses again",
+                     self->name);
         self->is_device_loss_reported = is_device_lost;
     }
     tact_arming_report(&self->guard_arming, self->name, self->messages);

@@ -59,7 +59,8 @@ static int dhd_open(struct tact_haptic_device *device,
         device_choice->serial < 0 ? dhd->open_first() : dhd->open_serial(device_choice->serial);
     if (device->id < 0) {
         const char *text = dhd->last_error();
-        snprintf(why, size, "the library cannot open a device: %.100s", text ? text : "");
+        snprintf(why, size, "the manufacturer's library cannot open a haptic device: %.100s",
+                 text ? text : "");
         return -ENODEV;
     }
     const char id = (char)device->id;
@@ -70,7 +71,9 @@ static int dhd_open(struct tact_haptic_device *device,
     set_force_watchdog(device, device_choice->timeout_ns);
     if (dhd->set_gravity(device_choice->gravity != 0, id) < 0 ||
         dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id) < 0 || dhd->enable_force(1, id) < 0) {
-        snprintf(why, size, "the library cannot switch the forces on: %.100s", dhd->last_error());
+        snprintf(why, size,
+                 "the manufacturer's library cannot switch the forces of the device on: %.100s",
+                 dhd->last_error());
         dhd->close(id);
         return -EIO;
     }

@@ -134,7 +134,8 @@ static int hd_open(struct tact_haptic_device *device,
     struct tact_hd_error error = clear_error_queue(hd);
     if (id == invalid_device_handle || error.code) {
         const char *text = hd->error_text(error.code);
-        snprintf(why, size, "the library cannot open a device: %.90s (error 0x%04x)",
+        snprintf(why, size,
+                 "the manufacturer's library cannot open a haptic device: %.90s (error 0x%04x)",
                  text ? text : "", error.code);
         return -ENODEV;
     }
@@ -151,7 +152,8 @@ static int hd_open(struct tact_haptic_device *device,
     hd->start();
     error = clear_error_queue(hd);
     if (error.code || hd_write(device, none)) {
-        snprintf(why, size, "the library's 1 kHz loop cannot be started: %.100s",
+        snprintf(why, size,
+                 "the 1 kHz loop of the manufacturer's library cannot be started: %.100s",
                  error.code ? hd->error_text(error.code) : "a frame failed");
         hd_close(device);
         return -EIO;

@@ -23,7 +23,8 @@ int tact_network_read_channel_options(const struct tact_device_config *config,
 {
     double axes = 1.0, repeats = 10.0, jitter = 0.005, hold = 0.0;
     if (!(config->period >= 1e-4 && config->period <= 1e-2)) {
-        return tact_settings_fault(config, NULL, err, "a link needs a period of 0.1 to 10 ms");
+        return tact_settings_fault(config, NULL, err,
+                                   "a link to another site needs a loop period of 0.1 to 10 ms");
     }
     int rc = tact_network_read_range(config, "axes", 1.0, TACT_NETWORK_AXES, 1, &axes, err);
     rc = rc ? rc

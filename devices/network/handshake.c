@@ -14,9 +14,9 @@ enum {
     ANSWER_HASH_OFFSET = TAG_OFFSET - TACT_NETWORK_TAG_BYTES
 };
 _Static_assert(TAG_OFFSET + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES,
-               "layout of a hello");
+               "the fields of a handshake hello must fill TACT_NETWORK_HELLO_BYTES");
 _Static_assert(TAG_OFFSET + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES,
-               "layout of an answer");
+               "the fields of a handshake answer must fill TACT_NETWORK_ANSWER_BYTES");
 
 /* The three Diffie-Hellman secrets of a handshake, in the order that both ends use. */
 struct shared_secrets {

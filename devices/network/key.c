@@ -53,17 +53,20 @@ static int check_key_file_owner(int fd, enum tact_network_key_kind kind, struct 
         return tact_error_set(err, -errno, "%s", strerror(errno));
     }
     if (!S_ISREG(status.st_mode)) {
-        return tact_error_set(err, -EINVAL, "is not a regular file");
+        return tact_error_set(err, -EINVAL, "the key file is not a regular file");
     }
     if (kind == TACT_NETWORK_PUBLIC_KEY) {
         return 0;
     }
     if (status.st_uid != geteuid() && status.st_uid != 0) {
-        return tact_error_set(err, -EACCES, "a secret key must belong to its user or root");
+        return tact_error_set(
+            err, -EACCES,
+            "the file of a secret key must belong to the user of this process or to root");
     }
     if (status.st_mode & 077) {
         return tact_error_set(
-            err, -EACCES, "a secret key must be closed to group and others (mode %04o): chmod 600",
+            err, -EACCES,
+            "group and others can read or write the secret key (mode %04o): chmod 600",
             (unsigned)status.st_mode & 07777U);
     }
     return 0;
@@ -76,7 +79,7 @@ static int parse_key(const char *text, enum tact_network_key_kind kind,
         kind == TACT_NETWORK_SECRET_KEY ? TACT_NETWORK_PUBLIC_KEY : TACT_NETWORK_SECRET_KEY;
     const size_t word = strlen(kind_words[kind]);
     if (!strncmp(text, kind_words[other], strlen(kind_words[other]))) {
-        return tact_error_set(err, -EINVAL, "is a %s key, a %s one is expected here",
+        return tact_error_set(err, -EINVAL, "this is a %s key: expected a %s one",
                               kind_names[other], kind_names[kind]);
     }
     size_t bytes = 0;
@@ -85,7 +88,8 @@ static int parse_key(const char *text, enum tact_network_key_kind kind,
         sodium_base642bin(key, TACT_NETWORK_KEY_BYTES, text + word + 1, strlen(text + word + 1),
                           "\n", &bytes, &end, BASE64_VARIANT) != 0 ||
         bytes != TACT_NETWORK_KEY_BYTES || *end) {
-        return tact_error_set(err, -EINVAL, "is not a %s key file: expected \"%s\" and 44 letters",
+        return tact_error_set(err, -EINVAL,
+                              "not a %s key file: expected \"%s\" and 44 characters in base64",
                               kind_names[kind], kind_words[kind]);
     }
     return 0;
@@ -144,12 +148,12 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
     memcpy(out->peer_key, peer_key, sizeof out->peer_key);
     crypto_scalarmult_base(out->public_key, secret_key);
     if (!sodium_memcmp(out->public_key, peer_key, sizeof out->public_key)) {
-        return tact_error_set(
-            err, -EINVAL,
-            "the key of the other end equals that of this end: exchange the public keys");
+        return tact_error_set(err, -EINVAL,
+                              "the public key of the other end equals that of this end: exchange "
+                              "the public keys of the two ends");
     }
     if (crypto_scalarmult(shared_secret, secret_key, peer_key)) {
-        return tact_error_set(err, -EINVAL, "the key of the other end is not a usable key");
+        return tact_error_set(err, -EINVAL, "the public key of the other end is not usable");
     }
     derive_hello_key(out->own_hello_key, shared_secret, out->public_key, peer_key);
     derive_hello_key(out->peer_hello_key, shared_secret, peer_key, out->public_key);

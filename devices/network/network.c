@@ -27,7 +27,7 @@ static int read_blackout_interval(const struct tact_device_config *config,
     }
     if (count != 2 || !(numbers[0] >= 0.0 && numbers[1] >= numbers[0] && numbers[1] <= 1e9)) {
         return tact_settings_fault(config, setting, err,
-                                   "expected two times [s], from 0, the earlier one first");
+                                   "expected two times [s], 0 to 1e9, the earlier one first");
     }
     memcpy(blackout_interval, numbers, 2 * sizeof *numbers);
     return 0;
@@ -61,9 +61,10 @@ static int create_simulated_link(const struct tact_device_config *config,
         return rc;
     }
     if ((o.delay + o.jitter) / config->period > 0.5 * TACT_NETWORK_LINK_PACKETS) {
-        return tact_settings_fault(config, tact_settings_find(config, "link.delay"), err,
-                                   "delay and jitter together are over %d periods",
-                                   TACT_NETWORK_LINK_PACKETS / 2);
+        return tact_settings_fault(
+            config, tact_settings_find(config, "link.delay"), err,
+            "the simulated delay and jitter together are more than %d periods of the loop",
+            TACT_NETWORK_LINK_PACKETS / 2);
     }
     o.seed = (uint64_t)seed;
     rc = tact_network_link_create(&o, out);

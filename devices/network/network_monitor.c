@@ -16,8 +16,8 @@ static void receive_only_from_peer(struct tact_network_device *self, int is_excl
     const int rc = tact_network_receive_only_from_peer(&self->endpoint, is_exclusive);
     if (rc) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s: %s", self->name,
-                     is_exclusive ? "datagrams of other senders are not dropped by the system"
-                                  : "no other end is found but at the last address",
+                     is_exclusive ? "the system does not drop datagrams of other senders"
+                                  : "the other end is found only at its last address",
                      strerror(-rc));
     }
 }
@@ -32,8 +32,8 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
     tact_network_endpoint_renew(&self->endpoint, now_ns);
     if (self->endpoint.has_session) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: no packet from the other end for 0.5 s: no waves are exchanged until it "
-                     "is there again and the deadman was released",
+                     "%s: no packet from the other end for 0.5 s: no waves are exchanged until "
+                     "packets arrive again and the deadman was released",
                      self->name);
     }
 }
@@ -44,8 +44,8 @@ static void return_endpoint_to_loop(struct tact_network_device *self)
     const int is_new_session =
         self->endpoint.counts.completed_handshake_count != self->reported_session_count;
     tact_network_address_text(&self->endpoint.peer_address, address, sizeof address);
-    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the other end, %s, is there%s", self->name,
-                 address,
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the other end, %s, is connected%s",
+                 self->name, address,
                  !is_new_session  ? " again"
                  : self->has_keys ? " and has proven its key"
                                   : "; without keys nothing is protected");
@@ -71,8 +71,8 @@ static void search_for_other_end(struct tact_network_device *self)
     if (c->forged_packet_count != self->forged_packet_count_at_start &&
         !self->is_forgery_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: packets with a wrong key arrive and are refused: the public key of each "
-                     "end must be the peer of the other",
+                     "%s: packets with a wrong key arrive and are refused: the key `peer` of each "
+                     "end must be the public key of the other",
                      self->name);
         self->is_forgery_reported = 1;
     }
@@ -98,11 +98,12 @@ static void report_fault_of_other_end(struct tact_network_device *self)
     }
     self->is_fault_reported = has_fault;
     self->last_fault_report_ns = now_ns;
-    tact_message(self->messages, has_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                 has_fault
-                     ? "%s: the other end has a fault: no remote engages until it is cleared there"
-                     : "%s: the fault of the other end was cleared",
-                 self->name);
+    tact_message(
+        self->messages, has_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+        has_fault
+            ? "%s: the other end has a fault: no remote joint engages until it is cleared there"
+            : "%s: the fault of the other end was cleared",
+        self->name);
 }
 
 static void report_differing_terms(struct tact_network_device *self)
@@ -117,8 +118,8 @@ static void report_differing_terms(struct tact_network_device *self)
         own_terms, atomic_load_explicit(&self->differing_terms[1], memory_order_relaxed),
         terms_difference, sizeof terms_difference);
     tact_message(self->messages, TACT_MESSAGE_WARNING,
-                 "%s: no remote engages, as the remotes of the two ends differ: %s", self->name,
-                 terms_difference);
+                 "%s: no remote joint engages, as the `remotes` of the two ends differ: %s",
+                 self->name, terms_difference);
     self->is_terms_reported = 1;
 }
 
@@ -132,8 +133,8 @@ void tact_network_device_poll(void *data)
     if (!self->is_mismatch_reported &&
         atomic_load_explicit(&self->mismatched_packet_count, memory_order_relaxed) > 0) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: packets of the other end are refused: its axes or its period are not "
-                     "those of this end (%d axes, %g ms)",
+                     "%s: packets of the other end are refused: its number of axes or its period "
+                     "is not that of this end (%d axes, %g ms)",
                      self->name, self->axes, 1e3 * self->channel.options.period);
         self->is_mismatch_reported = 1;
     }

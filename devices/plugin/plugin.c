@@ -78,7 +78,8 @@ static int check_plugin_table(const struct tact_plugin *plugin_table, const char
                               const char *file, struct tact_error *err)
 {
     if (!plugin_table) {
-        return tact_error_set(err, -EINVAL, "plug-in %.150s exports no tact_plugin", file);
+        return tact_error_set(err, -EINVAL, "plug-in %.150s does not export the symbol tact_plugin",
+                              file);
     }
     if (plugin_table->abi.version != TACT_ABI_VERSION ||
         plugin_table->abi.size != sizeof *plugin_table) {
@@ -90,12 +91,15 @@ static int check_plugin_table(const struct tact_plugin *plugin_table, const char
     }
     const struct tact_device_type *type = plugin_table->type;
     if (!type || tact_abi_check(&type->abi, sizeof *type) || !type->name || !type->open) {
-        return tact_error_set(err, -EINVAL, "plug-in %.150s has no device type%s", file,
-                              type ? " of this ABI version with a name and open()" : "");
+        return tact_error_set(err, -EINVAL, "plug-in %.150s has no usable device type%s", file,
+                              type ? ": expected one of this ABI version with a name and open()"
+                                   : "");
     }
     if (strcmp(type->name, name)) {
-        return tact_error_set(err, -EINVAL, "plug-in %.150s has the device type \"%.47s\"", file,
-                              type->name);
+        return tact_error_set(
+            err, -EINVAL,
+            "plug-in %.150s defines the device type \"%.47s\", which is not its file name", file,
+            type->name);
     }
     return 0;
 }
@@ -215,13 +219,13 @@ int tact_plugins_open(const struct tact_scene *scene, const char *folder, struct
     struct tact_plugins *p = calloc(1, sizeof *p);
     *out = NULL;
     if (!p) {
-        return tact_error_set(err, -ENOMEM, "no memory for plug-ins");
+        return tact_error_set(err, -ENOMEM, "no memory for the list of plug-ins");
     }
     p->types = calloc(count + scene->devices_count, sizeof *p->types);
     p->library_handles = calloc(scene->devices_count + 1, sizeof *p->library_handles);
     int rc = 0;
     if (!p->types || !p->library_handles) {
-        rc = tact_error_set(err, -ENOMEM, "no memory for plug-ins");
+        rc = tact_error_set(err, -ENOMEM, "no memory for the list of plug-ins");
     } else {
         memcpy(p->types, builtin, count * sizeof *builtin);
         p->count = count;

@@ -107,7 +107,8 @@ static int read_recorded_inputs(struct recording *self, const struct tact_device
     if (rc < 0) {
         return tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc));
     }
-    return self->rows ? 0 : tact_settings_fault(config, file, err, "the log has no tick");
+    return self->rows ? 0
+                      : tact_settings_fault(config, file, err, "the log to play back has no tick");
 }
 
 /* Finds the device in the log. */
@@ -124,7 +125,7 @@ static int find_device_in_log(struct recording *self, const struct tact_device_c
     }
     if (!period || tact_settings_parse(period, &seconds) || !(seconds > 0.0)) {
         return tact_settings_fault(config, tact_settings_find(config, "file"), err,
-                                   "the log does not state its period");
+                                   "the log to play back does not state the period of its loop");
     }
     for (int i = 0; i < scene_log->device_count; i++) {
         if (!strcmp(scene_log->devices[i].name, name)) {

@@ -143,7 +143,7 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
     }
     if (!(until > from)) {
         return tact_settings_fault(config, tact_settings_find(config, "deadman_until"), err,
-                                   "%g s is not after deadman_from", until);
+                                   "deadman_until, %g s, must be later than deadman_from", until);
     }
     size_t size = (size_t)script_rows->rows * ROW * sizeof(double);
     struct scripted_operator *self = calloc(1, sizeof *self + size);

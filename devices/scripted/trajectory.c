@@ -109,14 +109,14 @@ static void report_trajectory_file(const struct tact_trajectory_reading *r,
                                    const struct tact_device_info *info)
 {
     const struct tact_trajectory *self = r->self;
-    char more[96] = "";
+    char more[160] = "";
     double length = tact_trajectory_row_time(self, self->rows - 1);
     double rate = self->time && length > 0.0 ? (self->rows - 1) / length : self->rate;
     if (r->dropped_row_count || r->repeated_row_count) {
-        snprintf(
-            more, sizeof more,
-            ", %d rows equal to the one before, %d dropped as their time is that of the one before",
-            r->repeated_row_count, r->dropped_row_count);
+        snprintf(more, sizeof more,
+                 ", %d rows with the values of the row before, %d rows dropped, as their time is "
+                 "that of the row before",
+                 r->repeated_row_count, r->dropped_row_count);
     }
     tact_message(r->config->messages, TACT_MESSAGE_INFO,
                  "%s: %s: %d rows, %.6g Hz, %.2f s, %d gaps%s", info->name, r->csv.path, self->rows,

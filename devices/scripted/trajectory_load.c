@@ -37,9 +37,10 @@ static int add_trajectory_column(struct tact_trajectory_reading *r, int index)
         }
     }
     if (n == TACT_DEVICE_CHANNELS) {
-        return tact_settings_fault(r->config, setting, r->err,
-                                   "more than %d columns: choose some with the key columns",
-                                   TACT_DEVICE_CHANNELS);
+        return tact_settings_fault(
+            r->config, setting, r->err,
+            "the CSV file has more than %d columns: choose some with the key columns",
+            TACT_DEVICE_CHANNELS);
     }
     r->selected_columns[n] = index;
     r->self->columns = n + 1;
@@ -113,9 +114,10 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
         if (time < before) {
             tact_error_at(r->err, r->csv.path, r->csv.line, 0,
                           r->csv.column_names[r->selected_columns[columns]]);
-            return tact_error_set(r->err, -EINVAL,
-                                  "time %.9g s is before the %.9g s of the row before",
-                                  row[columns], before + r->origin);
+            return tact_error_set(
+                r->err, -EINVAL,
+                "the time %.9g s of this row is earlier than the %.9g s of the row before",
+                row[columns], before + r->origin);
         }
         if (time == before) {
             r->dropped_row_count++;
@@ -145,7 +147,7 @@ static int read_trajectory_rows(struct tact_trajectory_reading *r)
     }
     if (rc == 0 && r->self->rows == 0) {
         tact_error_at(r->err, r->csv.path, r->csv.line, 0, NULL);
-        rc = tact_error_set(r->err, -EINVAL, "no rows after the header");
+        rc = tact_error_set(r->err, -EINVAL, "the CSV file has no rows after its header");
     }
     return rc;
 }
@@ -256,8 +258,9 @@ static int read_settings(struct tact_trajectory_reading *r)
     }
     const struct tact_device_setting *time = tact_settings_find(config, "time");
     if (!time == !tact_settings_find(config, "rate")) {
-        return tact_settings_fault(config, time, r->err,
-                                   "expected either rate [Hz] or time (a column)");
+        return tact_settings_fault(
+            config, time, r->err,
+            "expected either the key rate [Hz] or the key time, the name of a column");
     }
     return 0;
 }

@@ -249,17 +249,17 @@ static void report_events(struct spacenav *self)
     const bool is_unplugged = atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
     if (is_unplugged != self->is_unplug_reported) {
         tact_message(self->messages, is_unplugged ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_unplugged ? "%s: spacenavd reports that a device was unplugged"
-                                  : "%s: a device is connected again",
+                     is_unplugged ? "%s: spacenavd reports that a puck was unplugged"
+                                  : "%s: spacenavd reports that a puck is connected again",
                      self->name);
         self->is_unplug_reported = is_unplugged;
     }
     if (read_counter(&self->overrun_count) && !self->is_overrun_reported) {
         self->is_overrun_reported = true;
-        tact_message(
-            self->messages, TACT_MESSAGE_WARNING,
-            "%s: over %d packets were waiting: the puck is taken as at rest until it moves again",
-            self->name, MAX_PACKETS_PER_TICK);
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: more than %d packets of spacenavd were unread in a tick: the puck is "
+                     "taken as at rest until it moves again",
+                     self->name, MAX_PACKETS_PER_TICK);
     }
 }
 
@@ -333,7 +333,9 @@ static int set_daemon_address(struct sockaddr_un *address, const struct tact_dev
     const char *path = getenv("SPNAV_SOCKET");
     path = path && path[0] ? path : "/var/run/spnav.sock";
     if (strlen(path) >= sizeof address->sun_path) {
-        return tact_settings_fault(config, NULL, err, "the path in SPNAV_SOCKET is too long");
+        return tact_settings_fault(
+            config, NULL, err,
+            "the socket path in the environment variable SPNAV_SOCKET is too long");
     }
     address->sun_family = AF_UNIX;
     snprintf(address->sun_path, sizeof address->sun_path, "%s", path);

@@ -64,8 +64,9 @@ static int check_effect_strengths(const struct tact_twin *self,
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct tact_device_setting *setting = tact_settings_find(config, keys[i].key);
         if (setting && !keys[i].has_named_effect) {
-            return tact_settings_fault(config, setting, err,
-                                       "this key is for an effect that \"effects\" does not list");
+            return tact_settings_fault(
+                config, setting, err,
+                "this key is only for a force effect that the key \"effects\" does not list");
         }
     }
     return 0;

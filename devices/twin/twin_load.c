@@ -148,7 +148,7 @@ static int find_hand_channel(const struct tact_twin *self, const struct tact_dev
         }
     }
     return tact_settings_fault(config, tact_settings_find(config, key), err,
-                               "the hand has no channel '%s'", name);
+                               "the simulated person's hand has no channel '%s'", name);
 }
 
 static int read_button_settings(struct tact_twin *self, const struct tact_device_config *config,
@@ -220,7 +220,8 @@ static int read_hand_settings(struct tact_twin *self, const struct tact_device_c
         bool has_hand_prefix = !strncmp(key, prefix, PREFIX);
         if (has_hand_prefix && !type) {
             rc = tact_settings_fault(config, &config->settings[i], err,
-                                     "a hand is missing: set hand: trajectory, or hand: operator");
+                                     "this key is of the person's hand on the twin: set hand: "
+                                     "trajectory, or hand: operator");
         } else if (!has_hand_prefix && !is_hand_key(key)) {
             rc = tact_settings_check(config, keys, KEYS, err);
         }
@@ -296,7 +297,8 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
         const double *row = push_rows + (ptrdiff_t)i * self->push_column_count;
         if (!(row[0] > row[-self->push_column_count])) {
             rc = tact_settings_fault(config, push, err,
-                                     "row %d: its time is not after that of the row before", i + 1);
+                                     "row %d: its time must be later than that of the row before",
+                                     i + 1);
         }
     }
     rc = rc ? rc

@@ -37,9 +37,9 @@ static int read_axis_setting(struct tact_twin *self, const struct tact_device_co
         double x = numbers[count == 1 ? 0 : i];
         if (axis_setting->sign != ANY &&
             !(x >= 0.0 && (x > 0.0 || axis_setting->sign == NOT_NEGATIVE))) {
-            return tact_settings_fault(
-                config, setting, err, "expected a number %s, not %g",
-                axis_setting->sign == POSITIVE ? "above 0" : "that is not under 0", x);
+            return tact_settings_fault(config, setting, err, "expected a number %s, not %g",
+                                       axis_setting->sign == POSITIVE ? "above 0" : "of 0 or more",
+                                       x);
         }
         memcpy((char *)&self->axis[i] + axis_setting->offset, &x, sizeof x);
     }
@@ -100,9 +100,10 @@ static int read_delay_setting(const struct tact_twin *self, const struct tact_de
         return rc;
     }
     if (!(exact >= 0.0 && exact <= MAX_DELAY && fabs(exact - whole) <= 1e-6 * (1.0 + exact))) {
-        return tact_settings_fault(config, tact_settings_find(config, key), err,
-                                   "expected whole ticks of %g s, up to %d of them, not %g s",
-                                   self->period, MAX_DELAY, seconds);
+        return tact_settings_fault(
+            config, tact_settings_find(config, key), err,
+            "expected a multiple of the period, %g s, of at most %d periods, not %g s",
+            self->period, MAX_DELAY, seconds);
     }
     *ticks = (int)whole;
     return 0;
@@ -120,7 +121,7 @@ static int read_reading_resolution(struct tact_twin *self, const struct tact_dev
     }
     if (tact_settings_find(config, "step") || !tact_settings_find(config, "range")) {
         return tact_settings_fault(config, setting, err,
-                                   "needs the key range, and excludes the key step");
+                                   "this key needs the key range, and excludes the key step");
     }
     if (!(bits >= 1.0 && bits <= 32.0 && bits == nearbyint(bits))) {
         return tact_settings_fault(config, setting, err,
@@ -150,7 +151,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
         if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,
-                "a mass of %g is too light for its springs and dampers at a period of %g s",
+                "an axis of mass %g is too light for its springs and dampers at a period of %g s",
                 a->mass, self->period);
         }
         a->x = a->servo_target_position = a->start;

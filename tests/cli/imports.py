@@ -153,7 +153,7 @@ def bad(folder):
         assert not os.path.exists(out), name
     pipe = os.path.join(folder, "pipe")
     os.mkfifo(pipe)
-    for name, why in (pipe, "not a regular file"), (folder, "it is a folder: a file is expected"):
+    for name, why in (pipe, "not a regular file"), (folder, "this path is a folder: expected a file"):
         for words in (rows, name), (name, rules):
             assert tact("import", *words, "-o", out, code=2) == ("", f"tact: {name}: {why}\n"), words
     for words in ([], ["a"], ["a", "b"], ["a", "b", "c", "-o", "d"], ["no.csv", MAP, "-o", out]):

@@ -174,7 +174,7 @@ def values(folder):
     assert "ticks      0 " in out and "a tick" not in out and "inf" not in re.sub(r"info|infin", "", out), out
     out, err = tact("plot", empty, "-o", page, "--force", code=2)
     assert not out and err == f"tact: {empty}: the log has no tick\n", err
-    recorded(folder, empty, "the log has no tick")
+    recorded(folder, empty, "the log to play back has no tick")
 
 
 def blocks(path):

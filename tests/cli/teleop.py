@@ -63,14 +63,14 @@ def main():
     edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 20"})
     robot = start("remote", "killed")
     person = start("local", "local")
-    wait_for("local", "is there")
+    wait_for("local", "is connected")
     time.sleep(3.5)
     killed = time.monotonic_ns()  # the clock of the logs
     robot.send_signal(signal.SIGKILL)
     robot.wait()
     time.sleep(1.0)
     again = start("remote", "again")
-    wait_for("local", "is there", 2)
+    wait_for("local", "is connected", 2)
     time.sleep(1.0)
     person.send_signal(signal.SIGSTOP)
     time.sleep(1.0)
@@ -176,7 +176,7 @@ class Ends:
         asked = "remote" if where in ("local", "robot") else "local"
         log = self.logs[asked][-1]
         with open(f"{log}.err", encoding="utf-8") as file:
-            before = file.read().count("is there")
+            before = file.read().count("is connected")
         if what == "kill":
             self.runs[where].send_signal(signal.SIGKILL)
             self.runs[where].wait()
@@ -193,7 +193,7 @@ class Ends:
         elif what == "stop":
             self.runs[where].send_signal(signal.SIGCONT)
         self.relay.plugged, self.relay.cut = True, ()
-        wait_for(log, "is there", before + 1)
+        wait_for(log, "is connected", before + 1)
         time.sleep(2.5 if what == "kill" else 1.0)
 
     def end(self):
@@ -249,7 +249,7 @@ def suffers(events):
     for name in glob.glob("*.mcap") + glob.glob("*.err"):  # of a round that could not be judged
         os.unlink(name)
     ends = Ends()
-    wait_for(ends.logs["local"][0], "is there")
+    wait_for(ends.logs["local"][0], "is connected")
     time.sleep(3.0)
     for event in events:
         ends.suffer(event)

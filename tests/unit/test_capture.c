@@ -495,7 +495,7 @@ static void pipe_or_folder_is_refused_at_once(void **state)
     const struct tact_device_setting folders[] = {SETTING("recording", folder)};
     device_config_init(&c, folders, 1);
     assert_true(tact_evdev_type.open(&c.config, &device, &c.err) < 0);
-    assert_string_equal(c.err.text, "it is a folder: a file is expected");
+    assert_string_equal(c.err.text, "this path is a folder: expected a file");
     alarm(0);
     unlink(pipe);
 }

@@ -243,7 +243,7 @@ static void pipe_or_folder_is_refused_at_once(void **state)
     assert_int_equal(mkfifo(pipe, 0600), 0);
     alarm(10);
     for (int i = 0; i < 2; i++) {
-        const char *word = i ? "it is a folder: a file is expected" : "not a regular file";
+        const char *word = i ? "this path is a folder: expected a file" : "not a regular file";
         char *file = i ? folder : pipe;
         const struct tact_device_setting recording[] = {SETTING("recording", file),
                                                         SETTING("inputs", "angle=ai4")};

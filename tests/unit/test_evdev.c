@@ -231,8 +231,8 @@ static void unplugged_pad_is_lost_and_returns(void **state)
         assert_true(read_channel_by_name(&device, "abs_y") == -1.0);
         send_single_event(EV_ABS, ABS_Y, 0);
         device.ops->close(device.self);
-        assert_non_null(strstr(c.messages, "is gone"));
-        assert_non_null(strstr(c.messages, "is back at /dev/input/event"));
+        assert_non_null(strstr(c.messages, "was disconnected"));
+        assert_non_null(strstr(c.messages, "is connected again at /dev/input/event"));
     }
 }
 
@@ -278,7 +278,7 @@ static void bad_evdev_settings_are_refused(void **state)
     expect_evdev_settings_refused(node, 1, -ENOENT, "path", "event99");
     const struct tact_device_setting file[] = {SETTING("path", "/etc/passwd")};
     expect_evdev_settings_refused(file, 1, -ENOTTY, "path", "passwd");
-    expect_evdev_settings_refused(NULL, 0, -22, "device", "no device is selected");
+    expect_evdev_settings_refused(NULL, 0, -22, "device", "no input device is selected");
 }
 
 /* A relative axis is at rest when no event has come for `timeout` since the kernel's stamp of the

@@ -298,7 +298,9 @@ static void store_of_another_abi_is_refused(void **state)
         store.abi.version -= (uint32_t)!i;
         assert_int_equal(tact_field_of_shape(&floor, &soft, &field, &err), -EINVAL);
         assert_null(field);
-        assert_string_equal(err.text, "the store of extents was compiled for another ABI");
+        assert_string_equal(
+            err.text,
+            "the program's store of pressure-field extents was compiled for another ABI version");
     }
 }
 

@@ -64,7 +64,7 @@ static void invalid_mesh_files_are_refused(void **unused)
     t[3][1] = 3;
     t[3][2] = 2;
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 4, &mesh, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "3 edges between flipped triangles"));
+    assert_non_null(strstr(err.text, "3 edges between triangles of opposite orientation"));
     memcpy(t, TETRAHEDRON_FACES, sizeof TETRAHEDRON_FACES);
 
     memcpy(t[4], t[3], sizeof t[4]);
@@ -226,13 +226,14 @@ static void obj_files_are_read(void **unused)
     assert_mesh_refused("v 0 0 0\n\nf 1 2 3\n", "part:3: vertex 2 does not exist: 1 are defined");
     assert_mesh_refused("v 0 0 0\nf 0 1 1\n", "part:2: vertex 0 does not exist");
     assert_mesh_refused("v 0 0 0\nf 1 1\n", "part:2: a face needs three corners");
-    assert_mesh_refused("v 0 0 0\nf a b c\n", "part:2: a face needs vertex numbers");
-    assert_mesh_refused("hello\n", "part: no triangles");
-    assert_mesh_refused("", "part: no triangles");
-    assert_mesh_refused("glTF", "part: GLB cannot be read: `tact import`");
-    assert_mesh_refused("ply\nformat ascii 1.0\n", "part: PLY cannot be read: `tact import`");
+    assert_mesh_refused("v 0 0 0\nf a b c\n", "part:2: expected the vertex numbers of a face");
+    assert_mesh_refused("hello\n", "part: the file has no triangles");
+    assert_mesh_refused("", "part: the file has no triangles");
+    assert_mesh_refused("glTF", "part: a GLB file cannot be read: convert it to OBJ");
+    assert_mesh_refused("ply\nformat ascii 1.0\n",
+                        "part: a PLY file cannot be read: convert it to OBJ");
     assert_mesh_refused("version https://git-lfs.github.com/spec/v1\n",
-                        "part: a pointer of Git LFS");
+                        "part: this file is a Git LFS pointer");
 }
 
 static void ascii_stl_file_is_read(void **unused)
@@ -254,7 +255,7 @@ static void ascii_stl_file_is_read(void **unused)
                         "part:4: expected three numbers");
     assert_mesh_refused(
         "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nendloop\nendfacet\n",
-        "part:6: a facet has three vertices");
+        "part:6: an STL facet must have three vertices");
     assert_mesh_refused("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n",
                         "the file ends before endsolid");
     assert_mesh_refused("solid x\nbanana\n", "part:2: not a line of an STL file");

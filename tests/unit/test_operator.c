@@ -161,7 +161,7 @@ static void bad_operator_settings_are_refused(void **state)
     expect_operator_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
     expect_operator_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
     expect_operator_refused(inf, 2, 11, "deadman_from", "finite");
-    expect_operator_refused(order, 3, 12, "deadman_until", "not after");
+    expect_operator_refused(order, 3, 12, "deadman_until", "must be later than deadman_from");
 }
 
 static void registry_lists_device_types(void **state)

@@ -319,17 +319,18 @@ static void plugins_with_bad_function_tables_are_refused(void **state)
     (void)state;
     static const struct {
         const char *name, *why;
-    } cases[] = {{"size", "with a table of 8 bytes"},
-                 {"older", "compiled for ABI version"},
-                 {"newer", "compiled for ABI version"},
-                 {"symbol", "exports no tact_plugin"},
-                 {"type", "has no device type"},
-                 {"type_size", "has no device type of this ABI version"},
-                 {"type_version", "has no device type of this ABI version"},
-                 {"no_name", "has no device type of this ABI version with a name"},
-                 {"no_open", "with a name and open()"},
-                 {"other", "has the device type \"another\""},
-                 {"undefined", "tact_no_such_function"}};
+    } cases[] = {
+        {"size", "with a table of 8 bytes"},
+        {"older", "compiled for ABI version"},
+        {"newer", "compiled for ABI version"},
+        {"symbol", "does not export the symbol tact_plugin"},
+        {"type", "has no usable device type"},
+        {"type_size", "has no usable device type: expected one of this ABI version"},
+        {"type_version", "has no usable device type: expected one of this ABI version"},
+        {"no_name", "has no usable device type: expected one of this ABI version with a name"},
+        {"no_open", "with a name and open()"},
+        {"other", "defines the device type \"another\""},
+        {"undefined", "tact_no_such_function"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[200];
         make_plugin_folder();

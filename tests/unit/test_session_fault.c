@@ -150,10 +150,10 @@ static void session_fault_names_its_cause(void **state)
     static const struct {
         void (*spoil_world)(struct tact_world *);
         const char *what;
-    } cases[] = {{make_far_body_nan, "body far: its pose is not finite"},
-                 {make_far_body_fast, "body far: it is faster than max_speed"},
-                 {make_ball_nan, "body ball: its velocity is not finite"},
-                 {make_joint_fast, "joint h.a: it turns faster than 1e5 rad/s"}};
+    } cases[] = {{make_far_body_nan, "body far: the body's pose is not finite"},
+                 {make_far_body_fast, "body far: the speed exceeds max_speed"},
+                 {make_ball_nan, "body ball: the body's velocity is not finite"},
+                 {make_joint_fast, "joint h.a: the angular speed exceeds 1e5 rad/s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_session_report report;
         struct tact_error err = {0};

@@ -54,7 +54,7 @@ struct received_message {
 static void keep_refusal_message(void *user, enum tact_message_level level, const char *text)
 {
     struct received_message *message = user;
-    if (strstr(text, "no remote engages") && !atomic_load(&message->is_received)) {
+    if (strstr(text, "no remote joint engages") && !atomic_load(&message->is_received)) {
         assert_int_equal(level, TACT_MESSAGE_WARNING);
         snprintf(message->text, sizeof message->text, "%s", text);
         atomic_store(&message->is_received, 1);

@@ -445,7 +445,9 @@ static void bad_revolution_profiles_are_refused(void **state)
         {"reaches the axis",
          6,
          {{0.0, 0.0}, {1.0, 0.0}, {0.01, 0.4}, {0.01, 0.6}, {1.0, 1.0}, {0.0, 1.0}}},
-        {"makes no solid", 5, {{0.0, 0.0}, {2.0, 0.5}, {2.0, 2.0}, {1.0, -1.0}, {0.0, -1.2}}},
+        {"encloses no valid solid",
+         5,
+         {{0.0, 0.0}, {2.0, 0.5}, {2.0, 2.0}, {1.0, -1.0}, {0.0, -1.2}}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tact_charts *charts = NULL;

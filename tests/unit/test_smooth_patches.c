@@ -285,8 +285,8 @@ static void bad_surface_patch_files_are_refused(void **state)
         const char *from, *to, *expected_message;
     } bad[] = {
         {"cstype rat bspline", "cstype rat cardinal", "type of surface that is not read"},
-        {"deg 2 2", "deg 4 2", "degrees from 1 to 3"},
-        {"deg 2 2", "deg 2", "degrees from 1 to 3"},
+        {"deg 2 2", "deg 4 2", "degrees along u and v, each from 1 to 3"},
+        {"deg 2 2", "deg 2", "degrees along u and v, each from 1 to 3"},
         {"surf 0 4 0 4 1 ", "surf 0 4 0 4 ", "number of control points"},
         {"surf 0 4 0 4 1 ", "surf 0 4 0 4 1000 ", "not in the file"},
         {"surf 0 4 0 4 1 ", "surf 0 4 0 4 1.5 ", "not in the file"},
@@ -294,8 +294,9 @@ static void bad_surface_patch_files_are_refused(void **state)
         {"\nend", "\ntrim 0 1 1\nend", "trimmed"},
         {"\nend", "\nf 1 2 3\nend", "polygon"},
         {"\nend", "\n", "without end"},
-        {"parm u 0 0 0 1 1", "parm u 0 0 0 1 0.5", "degenerate knots: they decrease"},
-        {"parm u 0 0 0 1 1 2 2", "parm u 0 0 0 1 1 1 1", "degenerate knots: one is repeated"},
+        {"parm u 0 0 0 1 1", "parm u 0 0 0 1 0.5", "the knots are degenerate: they decrease"},
+        {"parm u 0 0 0 1 1 2 2", "parm u 0 0 0 1 1 1 1",
+         "the knots are degenerate: one is repeated"},
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "parm w 1 2", "expected u or v"},
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "", "parm of u and v"},
         {"v 0.03", "v nan", "expected a number"},
@@ -349,7 +350,7 @@ static void surface_of_too_many_patches_is_refused_where_it_is_read(void **state
     }
     int rc = tact_charts_patches(text, (size_t)used, "many.obj", 1.0, &charts, &err);
     assert_int_equal(rc, -EINVAL);
-    assert_string_equal(err.text, "more than 2048 patches in the file");
+    assert_string_equal(err.text, "the file has more than 2048 surface patches");
     assert_string_equal(err.file, "many.obj");
     assert_int_equal(err.line, 4);
     free(text);
@@ -369,7 +370,8 @@ static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
          "lengths "
          "meet"},
         {{"1 2 3 4", "1 2 5 6"},
-         "patch 0, side v = 0, borders on a patch of the opposite orientation"},
+         "patch 0, side v = 0, borders on a patch of the opposite orientation: the normals of both "
+         "must point out of the solid"},
         {{"1 2 3 4", "2 1 6 5", "2 1 8 7"},
          "patch 0, side v = 0, borders on two patches; expected a manifold"},
         {{"1 2 3 4", "2 1 8 7"},

@@ -476,7 +476,7 @@ static void bad_subdivision_control_meshes_are_refused(void **state)
          0},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 1 2\n", "twice in succession", 5},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 5\n", "does not exist", 5},
-        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n", "number of edges", 4},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n", "must have 3 to 64 edges", 4},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 2 0 0\nv 2 1 0\nv 2 0 1\n"
          "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\nf 1 6 5\nf 1 5 7\nf 5 6 7\nf 6 1 7\n",
          "two fans", 0},

@@ -278,7 +278,7 @@ static void tetrahedra_file_errors_name_their_line(void **state)
     } faults[] = {
         {0, "ASCII", "TEXT", 3, "expected ASCII or BINARY"},
         {0, "UNSTRUCTURED_GRID", "POLYDATA", 4, "expected UNSTRUCTURED_GRID"},
-        {0, "POINTS 9", "POINTS 4000000000", 5, "does not fit"},
+        {0, "POINTS 9", "POINTS 4000000000", 5, "is too large for"},
         {0, "0.03000", "nan", 6, "finite number"},
         {0, "0.03000", "3e10", 0, "beyond 1e9 m"},
         {0, "4 0 1 3 8", "4 0 1 9 8", 8, "vertex is 9"},
@@ -291,16 +291,16 @@ static void tetrahedra_file_errors_name_their_line(void **state)
         {0, "CELLS 12 60", "CELLS 13 60", 0, "CELLS ends before cell 12 of 13"},
         {0, "double\nLOOKUP", "double 2x\nLOOKUP", 0, "not \"2x\""},
         {0, "CELL_TYPES 12", "CELL_TYPES 11", 21, "as many"},
-        {0, "LOOKUP_TABLE default\n0.00000", "LOOKUP_TABLE default\n7.0", 0, "in place of 0"},
+        {0, "LOOKUP_TABLE default\n0.00000", "LOOKUP_TABLE default\n7.0", 0, "must be 0, not 7 Pa"},
         {1, "2.2", "3.0", 2, "expected 2.2 or 4.1"},
         {1, "2.2 0", "2.2 1", 2, "a binary file"},
         {1, "11 0.0", "10 0.0", 14, "two nodes have the number 10"},
         {1, "2 4 2 0 1 10 11 13 18", "2 4 2 0 1 10 11 13 99", 19, "node 99"},
         {1, "2 4 2 0 1", "2 5 2 0 1", 19, "Gmsh's type 5"},
         {1, "18 500000.0", "19 500000.0", 49, "node 19"},
-        {1, "1\n9\n10 0.00000 \n", "1\n8\n", 0, "without a pressure"},
+        {1, "1\n9\n10 0.00000 \n", "1\n8\n", 0, "has no pressure"},
         {1, "1\n9\n10 ", "1\n8\n10 ", 49, "expected $EndNodeData, not \"18\""},
-        {1, "1\n9\n10 0", "1\n9\n11 0", 42, "node 11 has a second value"},
+        {1, "1\n9\n10 0", "1\n9\n11 0", 42, "a second value for node 11"},
         {1, "$EndElements", "$EndElement", 0, "expected $EndElements, not \"$EndElement\""},
         {1, "$EndMeshFormat", "$End", 0, "ends before $EndMeshFormat"},
         {1, "$Nodes\n9", "$Nodes\n8", 14, "expected $EndNodes, not \"18\""},
@@ -312,9 +312,9 @@ static void tetrahedra_file_errors_name_their_line(void **state)
          "a binary file"},
         {2, "4.1 0", "4.1 1", 2, "a binary file"},
         {2, "1 9 10 18", "1 10 10 18", 0, "1 of 10 nodes are missing"},
-        {2, "3 1 0 9", "3 1 1 9", 6, "with parameters"},
-        {2, "3 1 4 12", "3 1 4 13", 0, "12 of 13 are left"},
-        {2, "2 13 1 13", "2 14 1 14", 0, "1 of the 14 elements that it states are missing"},
+        {2, "3 1 0 9", "3 1 1 9", 6, "with parametric coordinates"},
+        {2, "3 1 4 12", "3 1 4 13", 0, "12 of the 13 elements of the file"},
+        {2, "2 13 1 13", "2 14 1 14", 0, "1 of 14 elements are missing"},
     };
     static struct file f;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -369,12 +369,14 @@ static void xml_vtk_file_is_refused_with_advice(void **state)
         int line;
         const char *expected_message_text;
     } files[] = {
-        {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", 1, "VTK's XML (.vtu)"},
-        {"<VTKFile type=\"UnstructuredGrid\">\n</VTKFile>", 1, "VTK's XML (.vtu)"},
-        {"\xEF\xBB\xBF<?xml version=\"1.0\"?>\n<VTKFile/>", 1, "save it as a legacy .vtk file"},
-        {"\n\n  <VTKFile type=\"UnstructuredGrid\">", 3, "VTK's XML (.vtu)"},
+        {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", 1,
+         "VTK's XML format (.vtu)"},
+        {"<VTKFile type=\"UnstructuredGrid\">\n</VTKFile>", 1, "VTK's XML format (.vtu)"},
+        {"\xEF\xBB\xBF<?xml version=\"1.0\"?>\n<VTKFile/>", 1,
+         "save the mesh as a legacy .vtk file"},
+        {"\n\n  <VTKFile type=\"UnstructuredGrid\">", 3, "VTK's XML format (.vtu)"},
         {"<?xml version=\"1.0\"?>", 1, "legacy .vtk"},
-        {"<?xml version=\"1.0\"?>\n<COLLADA>", 1, "DAE by `tact import`"},
+        {"<?xml version=\"1.0\"?>\n<COLLADA>", 1, "a DAE file to OBJ by `tact import`"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct tact_error err;

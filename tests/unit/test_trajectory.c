@@ -146,9 +146,10 @@ static void time_column_of_a_trajectory_is_used(void **state)
         double t = i / 100.0;
         assert_true(fabs(read_value(&device, t, 0, NULL) - t) < 1e-14);
     }
-    assert_string_equal(strstr(c.messages, "motion.csv: "),
-                        "motion.csv: 8 rows, 0.7 Hz, 10.00 s, 2 gaps, 0 rows equal to "
-                        "the one before, 1 dropped as their time is that of the one before\n");
+    assert_string_equal(
+        strstr(c.messages, "motion.csv: "),
+        "motion.csv: 8 rows, 0.7 Hz, 10.00 s, 2 gaps, 0 rows with the values of "
+        "the row before, 1 rows dropped, as their time is that of the row before\n");
     device.ops->close(device.self);
 }
 
@@ -355,9 +356,9 @@ static void bad_trajectory_settings_are_refused(void **state)
     expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "nan")), 2, -22, "rate",
                               "finite");
     expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("ramp", "1")), 2, -22, "device",
-                              "either rate");
+                              "either the key rate");
     expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("time", "t")), 3,
-                              -22, "time", "either rate");
+                              -22, "time", "either the key rate");
     expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("speed", "-1")), 3,
                               -22, "speed", "above 0");
     expect_trajectory_refused(TRAJECTORY_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3,

@@ -488,14 +488,14 @@ static void bad_twin_settings_are_refused(void **state)
         const char *key, *word;
     } bad[] = {
         {{SETTING("dampign", "1")}, 1, "dampign", "unknown key"},
-        {{SETTING("damping", "-1")}, 1, "damping", "not under 0"},
+        {{SETTING("damping", "-1")}, 1, "damping", "of 0 or more"},
         {{NUMBERS("damping", 1, 2, two)}, 1, "damping", "1 axes, not 2"},
         {{SETTING("stiffness", "soft")}, 1, "stiffness", "a number"},
         {{SETTING("stiffness", "1e13")}, 1, "mass", "too light"},
         {{SETTING("force_limit", "0")}, 1, "force_limit", "above 0"},
-        {{SETTING("delay", "0.0015")}, 1, "delay", "whole ticks"},
-        {{SETTING("delay", "-0.001")}, 1, "delay", "whole ticks"},
-        {{SETTING("force_delay", "60")}, 1, "force_delay", "whole ticks"},
+        {{SETTING("delay", "0.0015")}, 1, "delay", "a multiple of the period"},
+        {{SETTING("delay", "-0.001")}, 1, "delay", "a multiple of the period"},
+        {{SETTING("force_delay", "60")}, 1, "force_delay", "a multiple of the period"},
         {{SETTING("bits", "8")}, 1, "bits", "range"},
         {{SETTING("bits", "8.5"), NUMBERS("range", 1, 2, two)}, 2, "bits", "1 to 32"},
         {{SETTING("bits", "8"), NUMBERS("range", 1, 2, two), SETTING("step", "1")},
@@ -516,11 +516,11 @@ static void bad_twin_settings_are_refused(void **state)
         {{SETTING("effects", "weak"), SETTING("frequencies", "60")}, 2, "frequencies", "three"},
         {{SETTING("buttons", "x")}, 1, "buttons", "twice"},
         {{SETTING("buttons", "b=deadman")}, 1, "buttons", "no channel"},
-        {{NUMBERS("push", 2, 2, four)}, 1, "push", "row 2: its time is not after"},
+        {{NUMBERS("push", 2, 2, four)}, 1, "push", "row 2: its time must be later"},
         {{NUMBERS("push", 1, 2, never_unplugged_interval)}, 1, "push", "not finite"},
         {{SETTING("lost", "1")}, 1, "lost", "rows of 2"},
         {{SETTING("hand", "robot")}, 1, "hand", "one of none, trajectory, operator"},
-        {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "a hand is missing"},
+        {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "this key is of the person's hand"},
         {{SETTING("hand", "operator")}, 1, "hand", "hand_stiffness"},
         {{SETTING("hand", "operator"), SETTING("hand_stiffness", "1"), SETTING("hand_scirpt", "1")},
          3,
@@ -530,7 +530,7 @@ static void bad_twin_settings_are_refused(void **state)
           SETTING("hand_stiffness", "-1")},
          3,
          "hand_stiffness",
-         "not under 0"},
+         "of 0 or more"},
     };
     for (int i = 0; i < ELEMENT_COUNT(bad); i++) {
         expect_refused(bad[i].s, bad[i].count, bad[i].key, bad[i].word);

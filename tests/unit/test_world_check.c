@@ -121,8 +121,8 @@ static void every_number_of_a_world_is_checked_for_nan(void **state)
              "overlap"},
             {tact_world_constraint(world, 0)->wrench, 6, TACT_WORLD_CONSTRAINT, 0, 0, "wrench"},
             {&tact_world_constraint(world, 0)->value, 1, TACT_WORLD_CONSTRAINT, 0, 0, "wrench"},
-            {hand.q + 1, 1, TACT_WORLD_JOINT, 0, 1, "value"},
-            {hand.v, 1, TACT_WORLD_JOINT, 0, 0, "rate"},
+            {hand.q + 1, 1, TACT_WORLD_JOINT, 0, 1, "angle or position"},
+            {hand.v, 1, TACT_WORLD_JOINT, 0, 0, "velocity"},
             {hand.torque + 1, 1, TACT_WORLD_JOINT, 0, 1, "torque"}};
         for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
             for (int i = 0; i < numbers[n].count; i++) {
@@ -153,10 +153,10 @@ static void body_speeds_over_the_limit_are_detected(void **state)
         enum tact_world_part part;
         int index, link;
         const char *what;
-    } limits[] = {{&twist[2], SPEED, TACT_WORLD_BODY, 1, 0, "faster than max_speed"},
-                  {&twist[4], 1e5, TACT_WORLD_BODY, 1, 0, "turns faster"},
-                  {&hand.v[0], 1e5, TACT_WORLD_JOINT, 0, 0, "turns faster"},
-                  {&hand.v[1], SPEED, TACT_WORLD_JOINT, 0, 1, "faster than max_speed"}};
+    } limits[] = {{&twist[2], SPEED, TACT_WORLD_BODY, 1, 0, "speed exceeds max_speed"},
+                  {&twist[4], 1e5, TACT_WORLD_BODY, 1, 0, "angular speed exceeds"},
+                  {&hand.v[0], 1e5, TACT_WORLD_JOINT, 0, 0, "angular speed exceeds"},
+                  {&hand.v[1], SPEED, TACT_WORLD_JOINT, 0, 1, "speed exceeds max_speed"}};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const double was = *limits[i].at;
         for (int sign = -1; sign <= 1; sign += 2) {

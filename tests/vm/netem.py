@@ -113,7 +113,7 @@ def inside(tact, folder):
             lose(POOR)
         else:
             do("ip -n robot link set to_person up")
-        wait_for("person", "is there", len(cuts) + 1)
+        wait_for("person", "is connected", len(cuts) + 1)
         time.sleep(7)
     for end in ends.values():
         end.send_signal(signal.SIGTERM)

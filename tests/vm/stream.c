@@ -61,9 +61,9 @@ void stream_is_read_beside_the_loop(void **state)
     assert_int_equal(open_stream_device("2000", &device), 0);
     assert_string_equal(device.info.input[AGE].name, "stream_age");
     assert_string_equal(device.info.input[LOST].name, "stream_lost");
-    const char *reported = strstr(config.messages, "streams 3 inputs at ");
+    const char *reported = strstr(config.messages, "samples 3 analog inputs at ");
     assert_non_null(reported);
-    double rate = strtod(reported + strlen("streams 3 inputs at "), NULL);
+    double rate = strtod(reported + strlen("samples 3 analog inputs at "), NULL);
     assert_true(fabs(rate - 2000.0) < 20.0); /* whole microseconds a channel */
     int64_t start_time_ns = tact_clock_now();
     for (uint64_t tick = 0; tick < TICKS; tick++) {

@@ -370,7 +370,7 @@ static void lost_guard_zeroes_outputs(void **unused)
         assert_true(device == BOARD ? read_board_output_raw(1) == BOARD_RAW_ZERO
                                     : current_stick_force_level() == 0);
         stop_controller(child);
-        assert_non_null(strstr(shared->messages, "the guard has ended"));
+        assert_non_null(strstr(shared->messages, "the guard process has ended"));
     }
 }
 

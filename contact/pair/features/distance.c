@@ -4,7 +4,7 @@
 #include "contact/pair/features/manifold_internal.h"
 
 _Static_assert(TACT_DISTANCE_CORNERS == TACT_MANIFOLD_CORNERS,
-               "struct tact_distance must hold every corner of a contact manifold");
+               "struct tact_distance must have room for every corner of a contact manifold");
 
 const char *tact_feature_name(enum tact_feature feature)
 {

@@ -232,7 +232,7 @@ static void clear_patch(struct tact_patch *patch)
 }
 
 _Static_assert(OFFSET_AFTER_PATCH_MEMBER(wrench) == offsetof(struct tact_patch, stiffness),
-               "the members of a patch that clear_patch() skips must be adjacent");
+               "the members of struct tact_patch that clear_patch() leaves unset must be adjacent");
 
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
                       const struct tact_core *b, const struct tact_separation *sep,

@@ -123,10 +123,10 @@ static int fill_extent_lattice(const struct tact_mesh *mesh,
     rc = tact_lattice_tets(l, tolerance,
                            tact_min(CELL_JOIN_TOLERANCE_LIMIT, 2.0 * tolerance / recipe->thickness),
                            out);
-    return rc == -EDOM
-               ? tact_error_set(err, rc,
-                                "the lattice is too coarse: none of its nodes is inside the mesh")
-               : rc;
+    return rc == -EDOM ? tact_error_set(err, rc,
+                                        "the cells of the lattice are too large for the pressure "
+                                        "field of this mesh: no lattice node is inside the mesh")
+                       : rc;
 }
 
 int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
@@ -136,10 +136,10 @@ int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_r
     *out = NULL;
     if (!(recipe->thickness > 0.0) || !isfinite(recipe->thickness) || !(recipe->cell >= 0.0) ||
         !isfinite(recipe->cell)) {
-        return tact_error_set(
-            err, -EINVAL,
-            "the thickness must be positive and the cell size 0 or more, not %g m and %g m",
-            recipe->thickness, recipe->cell);
+        return tact_error_set(err, -EINVAL,
+                              "the thickness of the elastic layer must be positive and the lattice "
+                              "cell size 0 or more, not %g m and %g m",
+                              recipe->thickness, recipe->cell);
     }
     struct tact_extent *extent = calloc(1, sizeof *extent);
     if (!extent) {

@@ -195,10 +195,10 @@ static int check_zero_boundary_pressure(const struct tact_pressure_field *field,
             for (int side = 0; side < 4; side++) {
                 double p = field->pressure[cell->corner[k]];
                 if (side != k && cell->rim >> side & 1 && p > BOUNDARY_PRESSURE_TOLERANCE * most) {
-                    return tact_error_set(err, -EINVAL,
-                                          "the pressure at vertex %u on the surface is %g Pa in "
-                                          "place of 0",
-                                          cell->corner[k], p);
+                    return tact_error_set(
+                        err, -EINVAL,
+                        "the pressure at vertex %u, which is on the surface, must be 0, not %g Pa",
+                        cell->corner[k], p);
                 }
             }
         }
@@ -234,9 +234,10 @@ static int check_given_tetrahedra(const double *vertices, size_t vertex_count, c
 {
     if (!vertex_count || !tet_count || vertex_count >= TACT_FIELD_NO_CELL ||
         tet_count >= TACT_FIELD_NO_CELL / 4) {
-        return tact_error_set(err, -EINVAL,
-                              "a pressure field cannot have %zu vertices and %zu tetrahedra",
-                              vertex_count, tet_count);
+        return tact_error_set(
+            err, -EINVAL,
+            "%zu vertices and %zu tetrahedra are too few or too many for a pressure field",
+            vertex_count, tet_count);
     }
     for (size_t i = 0; i < 4 * vertex_count; i++) {
         double x = i < 3 * vertex_count ? vertices[i] : pressure[i - 3 * vertex_count];
@@ -248,7 +249,8 @@ static int check_given_tetrahedra(const double *vertices, size_t vertex_count, c
     }
     for (size_t i = 0; i < 4 * tet_count; i++) {
         if (tets[i] >= vertex_count) {
-            return tact_error_set(err, -EINVAL, "tetrahedron %zu has vertex %u of %zu", i / 4,
+            return tact_error_set(err, -EINVAL,
+                                  "tetrahedron %zu uses vertex %u of a mesh of %zu vertices", i / 4,
                                   tets[i], vertex_count);
         }
     }

@@ -326,7 +326,9 @@ static int field_of_solid(const struct tact_shape *shape,
     struct tact_mesh *ball = NULL;
     int rc = 0, is_soft = material->modulus > 0.0;
     if (!m.mesh && shape->kind != TACT_SHAPE_SPHERE) {
-        tact_error_set(err, -EINVAL, "the shape has no triangle mesh: tessellate it first");
+        tact_error_set(err, -EINVAL,
+                       "a pressure field needs a triangle mesh of the shape, which has none: "
+                       "tessellate it first");
         return -EINVAL;
     }
     if (!m.mesh) {
@@ -356,7 +358,9 @@ int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_
     int is_soft = material->modulus > 0.0;
     *out = NULL;
     if (material->store && tact_abi_check(&material->store->abi, sizeof *material->store)) {
-        return tact_error_set(err, -EINVAL, "the store of extents was compiled for another ABI");
+        return tact_error_set(
+            err, -EINVAL,
+            "the program's store of pressure-field extents was compiled for another ABI version");
     }
     int rc =
         shape->kind == TACT_SHAPE_HALFSPACE

@@ -174,7 +174,9 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
     }
     return sweep_count < MAX_RELAXATION_SWEEPS
                ? 0
-               : tact_error_set(err, -EDOM, "the extent of the mesh did not converge in %d sweeps",
+               : tact_error_set(err, -EDOM,
+                                "the computation of the extent, the normalised pressure field of "
+                                "the mesh, did not converge in %d sweeps",
                                 MAX_RELAXATION_SWEEPS);
 }
 
