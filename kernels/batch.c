@@ -73,7 +73,8 @@ static int assign_mesh_indices(struct tact_batch *b, const struct tact_source_sc
             continue;
         }
         if (!shape->mesh) {
-            return tact_error_set(err, -EINVAL, "shape %u has no triangulation", i);
+            return tact_error_set(
+                err, -EINVAL, "shape %u has no triangle mesh, which the OpenCL kernels need", i);
         }
         while (m < b->mesh_count && b->meshes[m].mesh != shape->mesh) {
             m++;
@@ -87,7 +88,9 @@ static int assign_mesh_indices(struct tact_batch *b, const struct tact_source_sc
         b->mesh_index_of_shape[i] = m;
     }
     if (vertices > UINT32_MAX / 3 || triangles > UINT32_MAX / 3) {
-        return tact_error_set(err, -EINVAL, "too many triangles for one device");
+        return tact_error_set(err, -EINVAL,
+                              "the shapes have too many triangles or vertices for the 32-bit "
+                              "indices of the OpenCL kernels");
     }
     return 0;
 }
@@ -167,7 +170,8 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
     if (!b->items.items || !b->summation_ranges || !b->device_pair_values || !b->device_pair_sums ||
         !b->items.scratch) {
-        return tact_error_set(err, -ENOMEM, "no memory for %u triangle pairs", b->items.capacity);
+        return tact_error_set(err, -ENOMEM, "no memory on the host for %u triangle pairs",
+                              b->items.capacity);
     }
     for (int i = ITEM_BUFFER; i < BUFFER_COUNT; i++) {
         cl_int code = CL_SUCCESS;

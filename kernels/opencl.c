@@ -169,8 +169,9 @@ static int choose_opencl_device(const struct tact_cl_device_request *device_requ
         }
     }
     if (best < 0) {
-        return tact_error_set(err, -ENODEV, "no OpenCL device is called \"%s\" (%zu found)",
-                              device_request->device ? device_request->device : "", count);
+        return tact_error_set(
+            err, -ENODEV, "no OpenCL device or platform has \"%s\" in its name (%zu devices found)",
+            device_request->device ? device_request->device : "", count);
     }
     return 0;
 }
@@ -223,7 +224,7 @@ int tact_cl_open(const struct tact_cl_device_request *device_request, struct tac
         return rc;
     }
     if (device_request->precision == TACT_OPENCL_DOUBLE && !cl->info.fp64) {
-        return tact_error_set(err, -ENOTSUP, "the device %s has no double precision",
+        return tact_error_set(err, -ENOTSUP, "the OpenCL device %s has no double precision",
                               cl->info.name);
     }
     cl->bytes_per_real = cl->info.fp64 && device_request->precision != TACT_OPENCL_SINGLE ? 8 : 4;

@@ -123,7 +123,8 @@ static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shap
             rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlap_count);
         }
         if (rc < 0) {
-            tact_error_set(err, rc, "the self-test of %s could not be run (error %d)",
+            tact_error_set(err, rc,
+                           "the self-test of the OpenCL device %s could not be run (error %d)",
                            cl->info.name, rc);
         }
     }
@@ -147,11 +148,11 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
     }
     tact_mesh_free(wedge_mesh);
     if (rc == 0 && !(worst <= limit)) {
-        rc = tact_error_set(
-            err, -EDOM,
-            "%s computes wrong moments: relative error %.1e against the host, at most "
-            "%.0e expected (a miscompiling driver? POCL_WORK_GROUP_METHOD=loops?)",
-            cl->info.name, worst, limit);
+        rc = tact_error_set(err, -EDOM,
+                            "the OpenCL device %s computes wrong moments: relative error %.1e "
+                            "against the host, at most %.0e expected (its driver may compile "
+                            "wrongly: with PoCL try POCL_WORK_GROUP_METHOD=loops)",
+                            cl->info.name, worst, limit);
     }
     cl->info.status = rc;
     cl->info.error = worst;

@@ -61,7 +61,8 @@ static void close_opencl_source(void *self)
     struct opencl_source *source = self;
     if (tact_worker_destroy(source->worker) < 0) {
         tact_message(source->messages, TACT_MESSAGE_ERROR,
-                     "the OpenCL worker does not stop: it is detached and its memory is not freed");
+                     "the thread of the OpenCL worker does not stop: it is detached and its memory "
+                     "is not freed");
         return;
     }
     free_opencl_source(source);
@@ -77,8 +78,8 @@ static int check_opencl_options(const struct tact_opencl_options *o, struct tact
         o->capacity > (1u << 26) || o->fifo_priority < 0 || o->fifo_priority > 98 || o->cpu < -1 ||
         o->cpu > 1023) {
         return tact_error_set(err, -EINVAL,
-                              "an OpenCL option is out of range: capacity 1-67108864, "
-                              "fifo_priority 0-98, cpu -1-1023, times above 0");
+                              "an OpenCL option is out of range: capacity must be 1 to 67108864, "
+                              "fifo_priority 0 to 98, cpu -1 to 1023, times above 0");
     }
     return 0;
 }

@@ -225,7 +225,8 @@ static void yield_cpu_for_other_threads(struct tact_worker *w)
         pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
         w->options.fifo_priority = 0;
         tact_message(w->options.messages, TACT_MESSAGE_WARNING,
-                     "a frame of moments took %.0f ms: the OpenCL worker continues as SCHED_OTHER",
+                     "the moments of one tick took %.0f ms on the OpenCL device: the worker thread "
+                     "continues without real-time priority (SCHED_OTHER)",
                      1e-6 * (double)frame_duration_ns);
     }
     const int64_t yield_ns =
@@ -292,8 +293,8 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
     int rc = create_worker_thread(w, o->fifo_priority);
     if (rc == -EPERM && o->fifo_priority) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
-                     "the OpenCL worker runs without priority (SCHED_FIFO %d refused): on a busy "
-                     "machine its results come late",
+                     "the OpenCL worker runs without real-time priority (SCHED_FIFO %d refused): "
+                     "on a busy machine its moments come late",
                      o->fifo_priority);
         rc = create_worker_thread(w, 0);
     }

@@ -56,7 +56,7 @@ static int check_channel_names(const struct tact_device_channel *list, int count
         }
         if (!isfinite(c->rest)) {
             return report_bad_device_type_description(err, what, i,
-                                                      "a value at rest that is not finite");
+                                                      "a rest value that is not finite");
         }
         for (int k = 0; k < i; k++) {
             if (!strcmp(list[k].name, c->name)) {
@@ -86,7 +86,7 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
         const struct tact_device_wrench *w = &info->wrench[i];
         if (!is_displayable_text(w->name, sizeof w->name) || !is_identifier(w->name)) {
             return report_bad_device_type_description(
-                err, what, i, "no name of letters, digits and _, a letter first");
+                err, what, i, "no valid name: expected a letter, then letters, digits and _");
         }
         if (!is_displayable_text(w->frame, sizeof w->frame)) {
             return report_bad_device_type_description(
@@ -100,7 +100,8 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
         }
         for (int k = 0; k < i; k++) {
             if (!strcmp(info->wrench[k].name, w->name)) {
-                return report_bad_device_type_description(err, what, i, "the name of another one");
+                return report_bad_device_type_description(
+                    err, what, i, "the name of another force-torque sensor");
             }
         }
     }
@@ -122,8 +123,8 @@ static int check_position_outputs(const struct tact_device_info *info, struct ta
             info->input + (output->raw > 0 ? output->raw - 1 : 0);
         if (output->raw > 0 && strcmp(output->unit, measured->unit) != 0) {
             return tact_error_set(err, -EINVAL,
-                                  "the device type: output %d, \"%s\", is a position in \"%s\", "
-                                  "which is measured in \"%s\"",
+                                  "the device type: output %d, \"%s\", sets a position in the unit "
+                                  "\"%s\", which its input measures in the unit \"%s\"",
                                   i, output->name, output->unit, measured->unit);
         }
     }

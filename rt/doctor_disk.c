@@ -92,7 +92,7 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
         "and export TMPDIR=/other/disk before tact doctor";
     if (!did_disk_trial_finish_in_time(t)) {
         tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, advice_to_use_other_disk,
-                        "%.128s: a write did not finish within 2 s", directory);
+                        "%.128s: a test write to this folder did not finish within 2 s", directory);
         return;
     }
     if (t->error) {

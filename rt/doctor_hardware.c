@@ -17,8 +17,10 @@ static void check_processor_count(struct tact_doctor_report *report)
     const int allowed_processor_count = CPU_COUNT(&allowed_processors);
     tact_doctor_add(
         report, "processors", allowed_processor_count > 1 ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
-        allowed_processor_count > 1 ? "" : "let the process use two: taskset -c 0,1 tact ...",
-        "%ld online, %d for this process", online_processor_count, allowed_processor_count);
+        allowed_processor_count > 1 ? ""
+                                    : "let the process use two processors: taskset -c 0,1 tact ...",
+        "%ld processors online, of which this process may use %d", online_processor_count,
+        allowed_processor_count);
 }
 
 /* Isolated processors are optional, so this check is never worse than ok; isolation removes the
@@ -56,7 +58,8 @@ static void check_cpu_governor(struct tact_doctor_report *report)
         globfree(&found);
     }
     if (n == 0) {
-        tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "no frequency scaling visible");
+        tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "",
+                        "no frequency scaling of the processors is visible");
     } else if (slow_governor[0]) {
         tact_doctor_add(report, "governor", TACT_DOCTOR_WARN,
                         "echo performance | sudo tee "
@@ -83,10 +86,11 @@ static void check_processor_sleep_states(struct tact_doctor_report *report)
     }
     const int can_open_dma_latency = access("/dev/cpu_dma_latency", W_OK) == 0;
     const int has_deep_sleep_state = max_wake_latency_us > 20 && !can_open_dma_latency;
-    tact_doctor_add(report, "cstates", has_deep_sleep_state ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                    has_deep_sleep_state ? "see dma_latency, or sudo cpupower idle-set -D 20" : "",
-                    "deepest sleep state wakes up in %ld us; the loop %s prevent it",
-                    max_wake_latency_us, can_open_dma_latency ? "can" : "cannot");
+    tact_doctor_add(
+        report, "cstates", has_deep_sleep_state ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+        has_deep_sleep_state ? "see the check dma_latency, or: sudo cpupower idle-set -D 20" : "",
+        "deepest sleep state wakes up in %ld us; the loop %s prevent it", max_wake_latency_us,
+        can_open_dma_latency ? "can" : "cannot");
 }
 
 static void check_for_hypervisor(struct tact_doctor_report *report)
@@ -135,7 +139,8 @@ static void check_device_nodes(struct tact_doctor_report *report, const char *na
     } else {
         tact_doctor_add(report, name, accessible_node_count < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
                         accessible_node_count < n ? access_denied_text : "",
-                        "%zu present, %zu of them usable", n, accessible_node_count);
+                        "%zu devices present, of which this user may open %zu", n,
+                        accessible_node_count);
     }
 }
 

@@ -20,7 +20,8 @@ static void check_resource_limit(struct tact_doctor_report *report, const char *
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sufficient_limit) {
         tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s", text);
     } else if (is_setting_granted) {
-        tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s, but this user is privileged", text);
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, "",
+                        "%s, but this user is privileged: the limit does not apply", text);
     } else {
         tact_doctor_add(report, name, TACT_DOCTOR_WARN, fix, "%s", text);
     }
@@ -35,7 +36,7 @@ static void check_real_time_throttling(struct tact_doctor_report *report)
         tact_doctor_read_text("/proc/sys/kernel/sched_rt_period_us", rt_period_text,
                               sizeof rt_period_text)) {
         tact_doctor_add(report, "rt_throttling", TACT_DOCTOR_OK, "",
-                        "the kernel does not limit real-time threads");
+                        "the kernel does not limit the processor time of real-time threads");
         return;
     }
     const long rt_runtime_us = strtol(rt_runtime_text, NULL, 10),
@@ -45,7 +46,7 @@ static void check_real_time_throttling(struct tact_doctor_report *report)
     tact_doctor_add(
         report, "rt_throttling", is_runtime_share_sufficient ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
         is_runtime_share_sufficient ? "" : "sudo sysctl -w kernel.sched_rt_runtime_us=950000",
-        "%ld us of every %ld us for real-time threads", rt_runtime_us, period);
+        "the kernel allows real-time threads %ld us of every %ld us", rt_runtime_us, period);
 }
 
 static int add_realtime_setting_checks(struct tact_doctor_report *report,
@@ -98,7 +99,8 @@ static void add_wake_latency_check(struct tact_doctor_report *report,
 
 void tact_doctor_timing(struct tact_doctor_report *report)
 {
-    static const char busy[] = "run tact doctor while no loop runs in the same process";
+    static const char busy[] =
+        "run the checks of tact doctor while no loop runs in the same process";
     struct tact_loop_options options = tact_loop_default();
     struct tact_loop_stats *stats = malloc(sizeof *stats);
     if (!stats) {
@@ -122,8 +124,8 @@ void tact_doctor_timing(struct tact_doctor_report *report)
     check_real_time_throttling(report);
     if (rc) {
         tact_doctor_add(report, "latency", TACT_DOCTOR_FAIL,
-                        rc == -EBUSY ? busy : "see scheduler and memory", "not measured: %s",
-                        strerror(-rc));
+                        rc == -EBUSY ? busy : "see the checks scheduler and memory",
+                        "not measured: %s", strerror(-rc));
     } else {
         add_wake_latency_check(report, stats);
     }

@@ -144,7 +144,8 @@ static void lock_memory_once(struct tact_realtime_report *report)
     report_refused_setting(
         report, "memory", EAGAIN, TACT_FIX_MEMLOCK,
         "%s: locking later mappings would prevent threads from starting (RLIMIT_MEMLOCK %s bytes)",
-        are_present_mappings_locked ? "only present mappings are locked" : "nothing is locked",
+        are_present_mappings_locked ? "only the memory mapped so far is locked"
+                                    : "nothing is locked",
         text);
 }
 
@@ -233,7 +234,8 @@ static void pin_thread_to_processor(const struct tact_realtime_options *options,
     if (sched_setaffinity(0, sizeof requested, &requested)) {
         const int error = errno;
         char fix[96];
-        snprintf(fix, sizeof fix, "choose a processor this process may use (the last is %d)",
+        snprintf(fix, sizeof fix,
+                 "set realtime.cpu to a processor that this process may use (the last is %d)",
                  tact_realtime_processor(TACT_REALTIME_CPU_LAST));
         report_refused_setting(report, "affinity", error, fix, "processor %d: %s", cpu,
                                strerror(error));
@@ -244,7 +246,8 @@ static void pin_thread_to_processor(const struct tact_realtime_options *options,
     if (is_cpu_used_by_other_thread(cpu)) {
         snprintf(item->why, sizeof item->why,
                  "processor %d is shared with another real-time thread of this process", cpu);
-        snprintf(item->fix, sizeof item->fix, "use one processor per thread: realtime.cpu");
+        snprintf(item->fix, sizeof item->fix,
+                 "use another processor for each thread: realtime.cpu");
     }
     if (self.slot >= 0) {
         process.cpu[self.slot] = cpu;
@@ -337,7 +340,8 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
     struct tact_realtime_item *item = report_granted_setting(report, "fuse");
     if (process.fuse_us != options->fuse_us) {
         snprintf(item->why, sizeof item->why,
-                 "%lld us instead of %lld: the process has one limit, and another thread set it",
+                 "the run-time limit (fuse) is %lld us instead of %lld us: a process has one "
+                 "limit, and another thread set it",
                  (long long)process.fuse_us, (long long)options->fuse_us);
         snprintf(item->fix, sizeof item->fix, "use the same fuse for all sessions of a process");
     }
@@ -367,8 +371,9 @@ static void set_scheduler(const struct tact_realtime_options *options,
         !set_fifo_scheduling(allowed)) {
         self.is_scheduler_changed = 1;
         struct tact_realtime_item *item = report_granted_setting(report, "scheduler");
-        snprintf(item->why, sizeof item->why, "SCHED_FIFO %d instead of %d (RLIMIT_RTPRIO)",
-                 allowed, options->priority);
+        snprintf(item->why, sizeof item->why,
+                 "priority SCHED_FIFO %d instead of %d, limited by RLIMIT_RTPRIO", allowed,
+                 options->priority);
         snprintf(item->fix, sizeof item->fix, "%s", TACT_FIX_RTPRIO);
         return;
     }

@@ -83,6 +83,6 @@ void tact_remote_terms_difference(uint64_t terms_here, uint64_t terms_at_other_s
         }
     }
     if (a != b && !text_length) {
-        snprintf(text, size, "impedance is not that of the other end");
+        snprintf(text, size, "the wave impedance is not that of the other end");
     }
 }

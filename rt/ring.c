@@ -19,7 +19,7 @@ struct ring_counters {
 };
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
-               "the counters are shared between processes");
+               "the ring's counters must be lock-free, as processes share them");
 
 struct tact_ring {
     struct ring_counters *shared;

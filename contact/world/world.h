@@ -131,7 +131,7 @@ struct tact_world_fault {
     enum tact_world_part part; /**< kind of object */
     int index;                 /**< index of the faulty object among its kind */
     int link;                  /**< link of the faulty joint, for TACT_WORLD_JOINT */
-    const char *what;          /**< what the fault is, as static text: "its pose is not finite" */
+    const char *what; /**< what the fault is, as static text: "the body's pose is not finite" */
 };
 
 /** Phase that a solve of the world has just completed. */

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the log's encoders copy numbers as they are in memory: little-endian only"
+#error "the log's encoders copy numbers as in memory: little-endian processors only"
 #endif
 
 uint8_t *tact_bytes_reserve(struct tact_bytes *bytes, size_t size)

@@ -75,7 +75,7 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
         }
         if (!is_range_inside_record(body->pose, 7, size)) {
             return tact_content_set_error(err, "body", body->name,
-                                          "its pose is outside the record");
+                                          "the offset of its pose is outside the tick's record");
         }
     }
     for (size_t i = 0; i < content->link_count; i++) {
@@ -85,8 +85,9 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
                                           "its name or its parent's is empty or not UTF-8");
         }
         if (!is_joint_inside_record(link, size)) {
-            return tact_content_set_error(err, "link", link->name,
-                                          "its joint value is outside the record");
+            return tact_content_set_error(
+                err, "link", link->name,
+                "the offset of its joint value is outside the tick's record");
         }
     }
     return 0;
@@ -102,8 +103,9 @@ static int check_shape_owners(const struct tact_recorder_content *content, struc
 {
     for (size_t i = 0; i < content->owner_count; i++) {
         if (!is_valid_name(content->owners[i])) {
-            return tact_content_set_error(err, "shape", content->owners[i],
-                                          "its owner's name is empty or not UTF-8");
+            return tact_content_set_error(
+                err, "shape", content->owners[i],
+                "the name of the body or link that has the shape is empty or not UTF-8");
         }
     }
     return 0;
@@ -116,33 +118,35 @@ static int check_wrenches(const struct tact_recorder_content *content, struct ta
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
         content->sensor_count > TACT_RECORDER_WRENCHES) {
-        return tact_error_set(err, -EINVAL, "more than %d wrenches on topics",
+        return tact_error_set(err, -EINVAL,
+                              "more than %d contacts or force-torque sensors with a wrench topic",
                               TACT_RECORDER_WRENCHES);
     }
     for (size_t i = 0; i < content->contact_count; i++) {
         const struct tact_recorder_contact *contact = &content->contacts[i];
         if (!is_valid_topic_part(contact->name)) {
             return tact_content_set_error(err, "contact", contact->name,
-                                          "its name cannot be part of a topic's");
+                                          "its name cannot be part of the name of a topic");
         }
         if (!is_contact_record_valid(contact, element_size)) {
-            return tact_content_set_error(err, "contact", contact->name,
-                                          "an offset is outside the record");
+            return tact_content_set_error(
+                err, "contact", contact->name,
+                "the offset of one of its values is outside the tick's record");
         }
     }
     for (size_t i = 0; i < content->sensor_count; i++) {
         const struct tact_recorder_sensor *sensor = &content->sensors[i];
         if (!is_valid_topic_part(sensor->name)) {
             return tact_content_set_error(err, "sensor", sensor->name,
-                                          "its name cannot be part of a topic's");
+                                          "its name cannot be part of the name of a topic");
         }
         if (!is_valid_name(sensor->frame)) {
             return tact_content_set_error(err, "sensor", sensor->name,
-                                          "its frame is empty or not UTF-8");
+                                          "the name of its frame is empty or not UTF-8");
         }
         if (!is_range_inside_record(sensor->wrench, 6, size)) {
             return tact_content_set_error(err, "sensor", sensor->name,
-                                          "its wrench is outside the record");
+                                          "the offset of its wrench is outside the tick's record");
         }
     }
     return 0;
@@ -157,8 +161,9 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
                                           "its name is empty or not UTF-8");
         }
         if (!is_joint_record_valid(joint, content->layout->size)) {
-            return tact_content_set_error(err, "joint", joint->name,
-                                          "an offset is outside the record");
+            return tact_content_set_error(
+                err, "joint", joint->name,
+                "the offset of one of its values is outside the tick's record");
         }
     }
     int rc = check_bodies(content, err);

@@ -32,16 +32,18 @@ static int check_recorder_attachments(const struct tact_recorder_content *conten
         const struct tact_log_attachment *a = &content->attachments[i];
         if (!a->name || !*a->name || !tact_utf8_valid(a->name) ||
             (a->media_type && !tact_utf8_valid(a->media_type))) {
-            return tact_content_set_error(err, "attachment", a->name,
-                                          "its name or type is empty or not UTF-8");
+            return tact_content_set_error(
+                err, "attachment", a->name,
+                "its name is empty, or its name or media type is not UTF-8");
         }
         if (!a->data && a->size > 0) {
-            return tact_content_set_error(err, "attachment", a->name, "it has no data");
+            return tact_content_set_error(err, "attachment", a->name,
+                                          "its size is not 0, but it has no data");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(a->name, content->attachments[j].name) == 0) {
                 return tact_content_set_error(err, "attachment", a->name,
-                                              "there are two of this name");
+                                              "two attachments have this name");
             }
         }
     }
@@ -70,7 +72,8 @@ static int check_recorder_facts(const struct tact_recorder_content *content, str
             taken = taken || strcmp(log_fact->key, content->facts[j].key) == 0;
         }
         if (taken) {
-            return tact_content_set_error(err, "fact", log_fact->key, "there are two of this key");
+            return tact_content_set_error(err, "fact", log_fact->key,
+                                          "two facts of the session have this key");
         }
     }
     return 0;
@@ -84,7 +87,9 @@ int tact_encoder_check_content(const struct tact_recorder_content *content, stru
         return tact_error_set(err, -EINVAL, "a recording needs a layout");
     }
     if (layout->element && (layout->element->size == 0 || layout->most == 0)) {
-        return tact_error_set(err, -EINVAL, "a list needs a capacity and fields of its elements");
+        return tact_error_set(
+            err, -EINVAL,
+            "the list of a tick's record needs a capacity and at least one field in its elements");
     }
     int rc = tact_derived_topics_check(content, err);
     if (rc == 0) {

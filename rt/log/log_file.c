@@ -73,7 +73,7 @@ static int open_log_file(const char *path, int replace, bool *is_file_created,
     if (ftruncate(fd, 0) != 0 && errno != EINVAL) {
         int rc = -errno;
         close(fd);
-        return tact_error_set(err, rc, "cannot empty the log: %s", strerror(-rc));
+        return tact_error_set(err, rc, "cannot truncate the existing log: %s", strerror(-rc));
     }
     return fd;
 }

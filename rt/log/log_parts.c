@@ -161,7 +161,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
             first->session_part_count = number;
         } else if (rc == 0 && expected_part_name) {
             merge_first_damage(&first->state, NULL, next,
-                               "the next file of the session is missing or damaged");
+                               "the next file of the session's log is missing or damaged");
         }
         free(next);
         if (rc != 0 || !*end) {

@@ -16,7 +16,8 @@ static int check_log_is_loaded(const struct tact_log *log, struct tact_error *er
     if (log->state.complete) {
         return tact_error_set(err, -EINVAL, "not a log of tact: it has no topic /tact/tick");
     }
-    return tact_error_set(err, -ENODATA, "damaged before its first tick, at byte %llu of %llu: %s",
+    return tact_error_set(err, -ENODATA,
+                          "the log is damaged before its first tick, at byte %llu of %llu: %s",
                           (unsigned long long)log->state.damage_at,
                           (unsigned long long)log->state.file_bytes, log->state.why);
 }
@@ -43,8 +44,9 @@ static void warn_of_incomplete_log(struct tact_log *log, const char *path)
 static void report_too_many_pairs(int rc, struct tact_error *err)
 {
     tact_error_set(err, rc, "%s",
-                   rc == -ENOMEM ? "out of memory"
-                                 : "it contains more pairs of touching shapes than can be read");
+                   rc == -ENOMEM
+                       ? "out of memory"
+                       : "the log contains more pairs of touching shapes than can be read");
 }
 
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err)
@@ -59,11 +61,12 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
     log->tick_schema = log->tick_channel = log->event_channel = -1;
     int rc = tact_mcap_reader_open(&log->file, path);
     if (rc == -EBADMSG) {
-        rc = tact_error_set(err, -EINVAL, "not a log: it does not start as an MCAP file");
+        rc = tact_error_set(err, -EINVAL,
+                            "not a log of tact: the file does not start as an MCAP file");
     } else if (rc == -ENODATA) {
         tact_error_set(err, rc,
-                       "it ends before its first record: its recorder was killed as it "
-                       "began, or the file was cut");
+                       "the log ends before its first record: its recorder was killed at the "
+                       "start, or the file was truncated");
     } else if (rc != 0) {
         tact_error_set(err, rc, "cannot open the log: %s", strerror(-rc));
     }

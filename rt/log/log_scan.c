@@ -157,11 +157,13 @@ static int scan_damage_cover(struct tact_log *log, const struct tact_mcap_record
                              struct tact_error *err)
 {
     if (tact_mcap_check_damage_cover(record->content) != 0) {
-        return skip_damaged_record(log, record->at, "a record that covers damage is damaged", err);
+        return skip_damaged_record(
+            log, record->at,
+            "a record by which `tact recover` marked damaged bytes is damaged itself", err);
     }
     log->damage_cover_count++;
-    return resume_scan_after_damage(log, record->at, "bytes were damaged before it was recovered",
-                                    err);
+    return resume_scan_after_damage(
+        log, record->at, "some bytes of the log were already damaged before its recovery", err);
 }
 
 static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *record,
@@ -172,7 +174,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
 
     /* possibly a damaged opcode of another record: more data may follow */
     if (in.bad || in.left > 0) {
-        return skip_damaged_record(log, record->at, "the record that ends the data is damaged",
+        return skip_damaged_record(log, record->at, "the record DataEnd of the log is damaged",
                                    err);
     }
     if (log->skipped_range_count > 0) {
@@ -202,15 +204,17 @@ static int scan_footer(struct tact_log *log, const struct tact_mcap_record *reco
     uint32_t crc;
 
     if (content.size != 20) {
-        return stop_scan_at_damage(log, record->at, "the footer is damaged");
+        return stop_scan_at_damage(log, record->at, "the footer of the log is damaged");
     }
     memcpy(&crc, content.data + 16, sizeof crc);
     uint32_t computed_crc = tact_crc32(log->file.crc_up_to_last_record, head, sizeof head);
     if (tact_crc32(computed_crc, content.data, 16) != crc) {
-        return stop_scan_at_damage(log, record->at, "the checksum of the index does not match");
+        return stop_scan_at_damage(log, record->at,
+                                   "the checksum of the log's index does not match");
     }
     if (tact_mcap_reader_is_at_end(&log->file) != 0) {
-        return stop_scan_at_damage(log, log->file.offset, "the end of the file is damaged");
+        return stop_scan_at_damage(log, log->file.offset,
+                                   "the magic bytes at the end of the log are damaged");
     }
     log->closed = true;
     log->state.complete = log->damage_cover_count == 0 && !log->file.is_magic_damaged;
@@ -227,7 +231,7 @@ static int scan_data_record(struct tact_log *log, const struct tact_mcap_record 
     case TACT_MCAP_HEADER:
         rc =
             record->at == TACT_MCAP_MAGIC_SIZE ? tact_mcap_parse_header(record->content) : -EBADMSG;
-        why = "the header is damaged, or out of place";
+        why = "the header of the log is damaged, or not at its start";
         break;
     case TACT_MCAP_SCHEMA:
         rc = tact_log_scan_schema(log, record->content, err);
@@ -239,7 +243,7 @@ static int scan_data_record(struct tact_log *log, const struct tact_mcap_record 
         break;
     case TACT_MCAP_CHUNK:
         rc = scan_chunk(log, record, err);
-        why = "a chunk is damaged, or one before it is missing";
+        why = "a chunk of the log is damaged, or the chunk before it is missing";
         break;
     case TACT_MCAP_MESSAGE_INDEX:
         rc = check_message_index(record->content);
@@ -259,7 +263,7 @@ static int scan_data_record(struct tact_log *log, const struct tact_mcap_record 
         return scan_data_end(log, record, err);
     default:
         rc = -EBADMSG;
-        why = "a record of a kind that tact does not write";
+        why = "a record has a type that tact does not write";
     }
     return rc == -EBADMSG ? skip_damaged_record(log, record->at, why, err) : rc;
 }
@@ -278,7 +282,7 @@ static int scan_summary_record(struct tact_log *log, const struct tact_mcap_reco
     case TACT_MCAP_FOOTER:
         return scan_footer(log, record);
     default:
-        return stop_scan_at_damage(log, record->at, "the index is damaged");
+        return stop_scan_at_damage(log, record->at, "the index of the log is damaged");
     }
 }
 
@@ -290,7 +294,7 @@ static int report_truncated_record(struct tact_log *log, uint64_t at, struct tac
     int rc = skip_damaged_record(log, at, "the file ends inside a record", err);
 
     if (log->skipped_range_count > before && first) {
-        snprintf(log->state.why, sizeof log->state.why, "the length of a record is damaged");
+        snprintf(log->state.why, sizeof log->state.why, "the length field of a record is damaged");
     }
     log->is_truncated = log->is_truncated || log->skipped_range_count == before;
     return rc;
@@ -321,7 +325,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
 
     if (log->file.is_magic_damaged) {
         record_damaged_range(log, 0, TACT_MCAP_MAGIC_SIZE,
-                             "the magic bytes at its start are damaged");
+                             "the magic bytes at the start of the log are damaged");
     }
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
@@ -332,8 +336,9 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
             log->is_truncated = true;
             rc = stop_scan_at_damage(
                 log, at,
-                rc == -ENODATA ? "it has no end: its writer was killed or the file was truncated"
-                               : "the file ends inside a record");
+                rc == -ENODATA
+                    ? "the log has no end: its recorder was killed or the file was truncated"
+                    : "the file ends inside a record");
         } else if (rc != 0) {
             return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
         } else if (log->data_end_offset > 0) {

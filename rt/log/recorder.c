@@ -31,20 +31,27 @@ static int check_options(const struct tact_recorder_options *options, struct tac
 {
     if (options->ring_ticks < 1 || options->ring_ticks > 1U << 24 || options->ring_events < 1 ||
         options->ring_events > 1U << 20) {
-        return tact_error_set(err, -EINVAL, "the recorder's rings have an invalid size");
+        return tact_error_set(
+            err, -EINVAL,
+            "ring_ticks or ring_events, the sizes of the recorder's rings, is out of range");
     }
     if (options->ring_pressures > 1U << 12) {
-        return tact_error_set(err, -EINVAL, "the ring of pressure maps has an invalid size");
+        return tact_error_set(
+            err, -EINVAL,
+            "ring_pressures, the size of the recorder's ring of pressure maps, is too large");
     }
     if (options->chunk_bytes < 1 || options->chunk_bytes > TACT_RECORDER_CHUNK_MAX ||
         options->chunk_ns < 1 || options->sync_ns < 0) {
-        return tact_error_set(err, -EINVAL, "chunk_bytes, chunk_ns or sync_ns is out of range");
+        return tact_error_set(err, -EINVAL,
+                              "chunk_bytes, chunk_ns or sync_ns of the recorder is out of range");
     }
     if (options->zstd_level < 0 || options->zstd_level > 19) {
         return tact_error_set(err, -EINVAL, "zstd_level must be 0 to 19");
     }
     if (options->split_ns < 0 || (options->split_bytes > 0 && options->split_bytes < 65536)) {
-        return tact_error_set(err, -EINVAL, "a log can be split by 64 KiB or more, or by time");
+        return tact_error_set(
+            err, -EINVAL,
+            "a log can be split into files of 64 KiB or more, or of a positive duration");
     }
     return 0;
 }

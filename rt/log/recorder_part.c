@@ -106,17 +106,17 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
                                    &was_ring_file_replaced);
         tact_bytes_free(&session);
         if (rc != 0) {
-            tact_message(recorder->messages, TACT_MESSAGE_WARNING,
-                         "%s: the ticks that are not yet in the file cannot be stored in %s (%s): "
-                         "if this process is killed, the last %.2g s are lost",
-                         recorder->path, folder, strerror(-rc),
-                         (double)recorder->options.chunk_ns * 1e-9);
+            tact_message(
+                recorder->messages, TACT_MESSAGE_WARNING,
+                "%s: the ticks that are not yet in the log file cannot be stored in the folder %s "
+                "(%s): if this process is killed, the last %.2g s of the log are lost",
+                recorder->path, folder, strerror(-rc), (double)recorder->options.chunk_ns * 1e-9);
         }
     }
     if (was_ring_file_replaced) {
         tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                      "%s: an older log of this name, whose recorder had been killed, was "
-                     "overwritten and not recovered",
+                     "overwritten: its last ticks were not recovered",
                      recorder->path);
     }
     rc = rc == 0 ? 0 : tact_ring_file_create_in_private_memory(&recorder->rings, &sizes);

@@ -63,8 +63,9 @@ static void open_next_part(struct tact_recorder_part *part)
     if (tact_recorder_part_open(owner, part->number + 1, &owner->content.content, &next, &err) !=
         0) {
         tact_message(part->messages, TACT_MESSAGE_WARNING,
-                     "%s: the log is not split and continues in this file: %s", part->path,
-                     err.text);
+                     "%s: the log continues in this file, as the next file of the session cannot "
+                     "be opened: %s",
+                     part->path, err.text);
         return;
     }
     owner->last = next;

@@ -51,7 +51,7 @@ static int open_damaged_log(struct recovery *r)
         return tact_error_set(r->err, -errno, "cannot open the log: %s", strerror(errno));
     }
     if (flock(recorder->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        return tact_error_set(r->err, -EBUSY, "this log is still being recorded, or read");
+        return tact_error_set(r->err, -EBUSY, "another process still records or reads this log");
     }
     return tact_log_load(r->path, &r->log, r->err);
 }
@@ -110,7 +110,7 @@ static int read_ring_description(struct recovery *r)
 
     int rc = tact_session_description_read(rings->session, d);
     if (rc != 0) {
-        return refuse_log(r, "the rings of its recorder are of another version, or damaged");
+        return refuse_log(r, "the recorder's rings are damaged or of another version");
     }
     tact_mcap_put_header(&r->header, TACT_LOG_PROFILE, TACT_LOG_LIBRARY);
     if (r->header.failed) {
@@ -120,7 +120,7 @@ static int read_ring_description(struct recovery *r)
     if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
-        return refuse_log(r, "the rings of its recorder do not match their description");
+        return refuse_log(r, "the recorder's rings do not match their description");
     }
     rc = compare_log_prefix(r, &is_same);
     if (rc != 0) {
@@ -148,7 +148,7 @@ static int open_rings_of_log(struct recovery *r, const char *folder)
     if (rings->is_creation_complete) {
         return read_ring_description(r);
     }
-    return r->log->chunk_count == 0 ? 0 : refuse_log(r, "the rings of its recorder are truncated");
+    return r->log->chunk_count == 0 ? 0 : refuse_log(r, "the recorder's rings are truncated");
 }
 
 /* The mark of the last chunk states the next element of each ring. If that chunk is damaged, ticks
@@ -303,13 +303,13 @@ static int check_damaged_ranges(struct recovery *r)
         return 0;
     }
     if (state->file_bytes - log->last_intact_offset > 2 * TACT_MCAP_CHUNK_LIMIT) {
-        return refuse_log(r, "more than one write is damaged at the end of the log");
+        return refuse_log(r, "the last two writes or more of the log are damaged");
     }
     int rc = find_chunk_after_damage(r, log->last_intact_offset, &chunk_found);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    return chunk_found ? refuse_log(r, "too much of the log is damaged in its middle") : 0;
+    return chunk_found ? refuse_log(r, "too long a part in the middle of the log is damaged") : 0;
 }
 
 /* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
@@ -362,7 +362,7 @@ static int check_rings_match_log(struct recovery *r)
          tact_layout_stride(&r->log->layout) != encoder->stride ||
          r->log->tick_channel != encoder->tick_channel ||
          r->log->event_channel != encoder->event_channel)) {
-        return refuse_log(r, "the rings of its recorder have another layout than the log");
+        return refuse_log(r, "the recorder's rings have another layout of ticks than the log");
     }
     return rc;
 }
@@ -499,7 +499,7 @@ static int resume_log_writer(struct recovery *r)
     }
     int rc = tact_mcap_writer_reopen(&from, &recorder->writer);
     if (rc == -EBADMSG) {
-        return refuse_log(r, "a record is out of place, or damage is too short to be covered");
+        return refuse_log(r, "a record is out of order, or damage is too short to be marked");
     }
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
@@ -516,7 +516,7 @@ static int resume_log_writer(struct recovery *r)
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
     bool matches = tact_encoder_has_channels(&recorder->encoder, count);
-    return matches ? 0 : refuse_log(r, "the rings of its recorder have other topics than the log");
+    return matches ? 0 : refuse_log(r, "the recorder's rings have other topics than the log");
 }
 
 static int run_recovery(struct recovery *r, const char *folder)
@@ -546,9 +546,9 @@ static int run_recovery(struct recovery *r, const char *folder)
     }
     rc = check_damaged_ranges(r);
     if (rc == 0 && !r->are_rings_found && r->log->tick_channel < 0) {
-        rc = tact_error_set(
-            r->err, -ENODATA,
-            "nothing was recorded: it contains no tick, and its recorder left no ticks in memory");
+        rc = tact_error_set(r->err, -ENODATA,
+                            "nothing was recorded: the log contains no tick, and its recorder left "
+                            "no ticks in memory");
     }
     if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
         rc = refuse_log(r, LOG_CHANGED_TEXT);

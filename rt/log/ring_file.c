@@ -34,7 +34,7 @@ struct head {
 };
 
 _Static_assert(sizeof(struct head) <= CHUNK_MARKS_FILE_OFFSET,
-               "the marks are directly after the header");
+               "the header of a ring file must end before its marks of written chunks");
 _Static_assert(CHUNK_MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <=
                    SESSION_DESCRIPTION_FILE_OFFSET,
                "then the description");
@@ -308,7 +308,9 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
         tact_error_set(err, rc, "cannot open %s: %s", file->path, strerror(-rc));
     } else if (!S_ISREG(status.st_mode) ||
                (status.st_uid != log->st_uid && status.st_uid != geteuid())) {
-        rc = tact_error_set(err, -EPERM, "%s belongs to another user", file->path);
+        rc = tact_error_set(err, -EPERM,
+                            "the file of the recorder's rings, %s, belongs to another user",
+                            file->path);
     } else if (status.st_size > 0 && status.st_size < SESSION_DESCRIPTION_FILE_OFFSET) {
         rc = tact_error_set(err, -EBADMSG, "%s is truncated; nothing was changed", file->path);
     }

@@ -263,7 +263,8 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
     struct tact_layout *to = layout;
 
     if (!tact_span_equals_text(head, tick_schema_heading)) {
-        return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
+        return tact_error_set(
+            err, -EINVAL, "the log's schema of /tact/tick was not written by this version of tact");
     }
     for (int number = 5; in.left > 0; number++) {
         char line[MAX_SCHEMA_LINE_BYTES];
@@ -290,7 +291,8 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         int rc = strlen(line) == length ? parse_schema_field(line, to) : -EINVAL;
         if (rc != 0) {
             tact_error_at(err, NULL, number, 0, NULL);
-            return tact_error_set(err, rc, "not a field of a tick's schema");
+            return tact_error_set(err, rc,
+                                  "this line of the schema of /tact/tick is not a field of a tick");
         }
     }
     return tact_error_set(err, -EINVAL, "the schema of /tact/tick has no end");

@@ -215,9 +215,7 @@ static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct mo
     if (!(out->mass > 1e-15)) {
         return tact_model_report_error(
             m, mesh->line,
-            "mesh \"%.60s\": its volume is not over 0: are its triangles inside "
-            "out?",
-            mesh->name);
+            "mesh \"%.60s\": its volume is not above 0: are its triangles inside out?", mesh->name);
     }
     if (mesh->rule == MODEL_MASS_LEGACY) {
         note_mesh_mass_differs_from_volume(m, mesh, center, out);

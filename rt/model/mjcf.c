@@ -20,7 +20,7 @@ static int read_euler_sequence(struct mjcf_reader *r, const xmlNode *node)
     if (sequence && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
-            "compiler: eulerseq=\"%.20s\": expected three of x, y, z, X, Y, Z", sequence);
+            "compiler: eulerseq=\"%.20s\": expected three letters of x, y, z, X, Y, Z", sequence);
     }
     if (sequence) {
         memcpy(r->euler_sequence, sequence, 3);
@@ -104,7 +104,7 @@ static int check_mjcf_option_section(struct mjcf_reader *r, const xmlNode *node)
         }
     }
     tact_model_add_note(r->model, tact_xml_node_line(node),
-                        "<option> is left out: gravity, period and contacts are the scene's");
+                        "<option> is left out: the scene sets gravity, period and contacts");
     return 0;
 }
 
@@ -186,7 +186,7 @@ static int read_worldbody(struct mjcf_reader *r, const xmlNode *node)
 static int note_ignored_section(struct mjcf_reader *r, const xmlNode *node)
 {
     tact_model_add_note(r->model, tact_xml_node_line(node),
-                        "<%.60s> is left out: nothing of the motion depends on it",
+                        "<%.60s> is left out: it does not affect the motion",
                         tact_xml_node_name(node));
     return 0;
 }
@@ -234,7 +234,7 @@ static int check_mjcf_sections(struct model *m, const xmlNode *root)
                 m, tact_xml_node_line(n),
                 strcmp(tact_xml_node_name(n), "include")
                     ? "<%.60s> is not supported"
-                    : "<%.60s> is refused: import the file that has the hand itself",
+                    : "<%.60s> is not supported: import the file that contains the hand itself",
                 tact_xml_node_name(n));
         }
     }

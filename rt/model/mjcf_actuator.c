@@ -116,7 +116,7 @@ static int find_control_range(struct mjcf_reader *r, const xmlNode *node,
             range[1] != 0.0) {
             return tact_model_report_error(
                 r->model, tact_xml_node_line(node),
-                "%s: inheritrange needs a joint with a range, and no ctrlrange",
+                "%s: inheritrange needs a joint with a range, and an actuator without ctrlrange",
                 tact_xml_node_name(node));
         }
         const double range_center = 0.5 * (joint->lower + joint->upper);
@@ -162,10 +162,9 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
         tact_model_add_note(
             m, tact_xml_node_line(node),
             drive->damping > 0.0
-                ? "<%s> commands a velocity: its drive is a damper, without a spring, "
-                  "until the scene sets one"
-                : "<%s> commands a force: its joint is free until the scene sets a "
-                  "drive",
+                ? "<%s> commands a velocity: its drive has damping, but no stiffness until the "
+                  "scene sets one"
+                : "<%s> commands a force: its joint has no drive until the scene sets one",
             tact_xml_node_name(node));
         return 0;
     }
@@ -210,16 +209,16 @@ static int read_actuator(struct mjcf_reader *r, const xmlNode *node)
     rc = make_actuator_drive(r, node, &a, &m->joints.at[joint], &drive);
     struct model_drive *of = &m->joints.at[joint].drive;
     if (!rc && m->joints.at[joint].tendon) {
-        return tact_model_report_error(
-            m, tact_xml_node_line(node),
-            "%s: a drive of a joint whose drive, in line %d, is that of a "
-            "tendon is not supported",
-            tact_xml_node_name(node), of->line);
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "%s: a drive of a joint that the tendon drive of line %d "
+                                       "moves already is not supported",
+                                       tact_xml_node_name(node), of->line);
     }
     if (!rc && of->line && (of->stiffness > 0.0 || of->damping > 0.0) &&
         (drive.stiffness > 0.0 || drive.damping > 0.0)) {
         return tact_model_report_error(m, tact_xml_node_line(node),
-                                       "%s: a second drive of what line %d drives",
+                                       "%s: its joint or tendon already has the drive of line %d: "
+                                       "a second one is not supported",
                                        tact_xml_node_name(node), of->line);
     }
     if (!rc && (!of->line || drive.stiffness > 0.0 || drive.damping > 0.0)) {

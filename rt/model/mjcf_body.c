@@ -46,8 +46,9 @@ static int read_inertial(struct mjcf_reader *r, const xmlNode *node, struct mode
         (diagonal_number_count || tact_xml_has_attribute(node, "quat") ||
          tact_xml_has_attribute(node, "axisangle") || tact_xml_has_attribute(node, "xyaxes") ||
          tact_xml_has_attribute(node, "zaxis") || tact_xml_has_attribute(node, "euler"))) {
-        return tact_model_report_error(m, tact_xml_node_line(node),
-                                       "inertial: fullinertia beside diaginertia or an attitude");
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
+            "inertial: fullinertia cannot be combined with diaginertia or an attitude");
     }
     if (full_inertia_number_count) {
         const double inertia_matrix[9] = {full_inertia[0], full_inertia[3], full_inertia[4],
@@ -107,10 +108,10 @@ static int read_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_
         return rc;
     }
     if (j.type == MJCF_FREE || j.type == MJCF_BALL || !body) {
-        return tact_model_report_error(
-            m, tact_xml_node_line(node),
-            body ? "joint: a hand has hinge and slide joints, no ball and free ones"
-                 : "joint: the world has no joints");
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       body ? "joint: ball and free joints are not supported: the "
+                                              "joints of a hand are hinge or slide"
+                                            : "joint: the world has no joints");
     }
     if (j.stiffness != 0.0) {
         return tact_model_report_error(m, tact_xml_node_line(node),
@@ -136,7 +137,8 @@ static int read_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_
                                 .armature = j.armature};
     double axis[3];
     if (!(tact_v3_normalize(axis, j.axis) > 0.0)) {
-        return tact_model_report_error(m, tact_xml_node_line(node), "joint: an axis of length 0");
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "joint: the axis must have a length above 0");
     }
     tact_quat_rotate(out->axis, frame->quat_wxyz, axis);
     tact_pose_point(out->position, frame, j.position);
@@ -167,8 +169,7 @@ static int resolve_fromto(struct mjcf_reader *r, const xmlNode *node, struct mjc
     if (!can_have_fromto || !(half_length > 0.0)) {
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
-            "geom: fromto is expected of two points, for a capsule, cylinder, "
-            "ellipsoid or box");
+            "geom: fromto needs two different points, and a capsule, cylinder, ellipsoid or box");
     }
     g->size[1] = half_length;
     if (g->type == MJCF_ELLIPSOID || g->type == MJCF_BOX) {
@@ -213,7 +214,7 @@ static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjc
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
             g->mesh ? "geom: a primitive fitted to a mesh is not supported"
-                    : "geom: a plane, height field or sdf is no part of a hand");
+                    : "geom: a plane, height field or sdf is not supported in a hand");
     }
     if (out->kind == MODEL_GEOM_MESH) {
         out->mesh = find_mesh(r, node, g->mesh);
@@ -230,7 +231,7 @@ static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjc
     }
     if (!are_sizes_positive) {
         return tact_model_report_error(r->model, tact_xml_node_line(node),
-                                       "geom: size: expected %d numbers over 0", needed);
+                                       "geom: size: expected %d numbers above 0", needed);
     }
     return g->has_fromto ? resolve_fromto(r, node, g, &out->pose) : 0;
 }
@@ -298,8 +299,10 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
     if (gravity_compensation != 0.0 || is_mocap == 1) {
         return tact_model_report_error(
             m, tact_xml_node_line(node),
-            is_mocap == 1 ? "body: mocap is not supported: a `base` leads a hand"
-                          : "body: gravcomp is not supported: `weightless` holds a hand");
+            is_mocap == 1
+                ? "body: mocap is not supported: use the key `base` of the hand in the scene"
+                : "body: gravcomp is not supported: use the key `weightless` of the hand in the "
+                  "scene");
     }
     int class = tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
     int at = class < 0 ? class : MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(node));
@@ -356,11 +359,11 @@ int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,
             rc = read_frame(r, n, parent, inherited_default_class, frame, body);
         } else if (tact_xml_list_has_word("site camera light", name)) {
             tact_model_add_note(m, tact_xml_node_line(n),
-                                "<%s> is left out: nothing of the motion depends on it", name);
+                                "<%s> is left out: it does not affect the motion", name);
         } else if (!strcmp(name, "freejoint")) {
             rc = tact_model_report_error(
                 m, tact_xml_node_line(n),
-                "freejoint: a hand is on a base: the `base` of the scene moves it");
+                "freejoint is not supported: use the key `base` of the hand in the scene");
         } else {
             rc = tact_model_report_error(m, tact_xml_node_line(n), "%s: <%.60s> is not supported",
                                          tact_xml_node_name(node), name);

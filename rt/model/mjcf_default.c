@@ -69,7 +69,7 @@ int tact_mjcf_read_defaults(struct mjcf_reader *r, const xmlNode *node, int pare
         const char *name = tact_xml_read_text(m, node, "class");
         if (!name || find_default_class(r, name) >= 0) {
             return tact_model_report_error(m, tact_xml_node_line(node), "default: %s",
-                                           name ? "two classes of one name"
+                                           name ? "two default classes have this name"
                                                 : "class: expected a name");
         }
         number = tact_model_append_entry(m, (void **)&r->classes.at, &r->classes.count,

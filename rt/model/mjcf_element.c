@@ -20,9 +20,10 @@ int tact_mjcf_read_attitude(struct mjcf_reader *r, const xmlNode *node, struct m
         }
     }
     return attitude_attribute_count > 1
-               ? tact_model_report_error(r->model, tact_xml_node_line(node),
-                                         "%s: several of quat, axisangle, xyaxes, zaxis, euler",
-                                         tact_xml_node_name(node))
+               ? tact_model_report_error(
+                     r->model, tact_xml_node_line(node),
+                     "%s: expected at most one of quat, axisangle, xyaxes, zaxis, euler",
+                     tact_xml_node_name(node))
                : 0;
 }
 
@@ -120,9 +121,10 @@ int tact_mjcf_resolve_attitude(struct mjcf_reader *r, const xmlNode *node,
         memcpy(quat_wxyz, a->quat_wxyz, sizeof a->quat_wxyz);
     }
     if (rc || !(tact_quat_normalize(quat_wxyz) > 0.0)) {
-        return tact_model_report_error(r->model, tact_xml_node_line(node),
-                                       "%s: an axis or quaternion of length 0",
-                                       tact_xml_node_name(node));
+        return tact_model_report_error(
+            r->model, tact_xml_node_line(node),
+            "%s: the axis or quaternion of the attitude must have a length above 0",
+            tact_xml_node_name(node));
     }
     return 0;
 }
@@ -132,9 +134,10 @@ int tact_mjcf_is_range_active(struct mjcf_reader *r, const xmlNode *node, int li
 {
     const bool is_range_nonzero = range[0] != 0.0 || range[1] != 0.0;
     if (limited == MJCF_AUTOMATIC && is_range_nonzero && !r->autolimits) {
-        return tact_model_report_error(r->model, tact_xml_node_line(node),
-                                       "%s: %s without `limited`, and autolimits is false",
-                                       tact_xml_node_name(node), name);
+        return tact_model_report_error(
+            r->model, tact_xml_node_line(node),
+            "%s: %s has no effect: it needs `limited`, as autolimits is false",
+            tact_xml_node_name(node), name);
     }
     const bool counts = limited == MJCF_TRUE || (limited == MJCF_AUTOMATIC && is_range_nonzero);
     if (counts && !(range[0] < range[1])) {
@@ -206,8 +209,8 @@ int tact_mjcf_read_geom(struct mjcf_reader *r, const xmlNode *node, struct mjcf_
         rc = g->mesh ? 0 : tact_model_report_no_memory(m);
     }
     if (!rc && ((tact_xml_has_attribute(node, "mass") && g->mass < 0.0) || g->density < 0.0)) {
-        rc =
-            tact_model_report_error(m, tact_xml_node_line(node), "geom: a mass or density below 0");
+        rc = tact_model_report_error(m, tact_xml_node_line(node),
+                                     "geom: mass and density must not be below 0");
     }
     return rc ? rc : tact_mjcf_read_attitude(r, node, &g->attitude);
 }
@@ -271,9 +274,9 @@ int tact_mjcf_read_joint(struct mjcf_reader *r, const xmlNode *node, struct mjcf
                                      "joint: actuatorgravcomp is not supported");
     }
     if (!rc && (j->friction < 0.0 || j->armature < 0.0 || j->damping < 0.0 || j->stiffness < 0.0)) {
-        rc = tact_model_report_error(m, tact_xml_node_line(node),
-                                     "joint: a damping, friction, armature or stiffness "
-                                     "below 0");
+        rc = tact_model_report_error(
+            m, tact_xml_node_line(node),
+            "joint: damping, frictionloss, armature and stiffness must not be below 0");
     }
     return rc;
 }
@@ -286,8 +289,9 @@ int tact_mjcf_read_mesh(struct mjcf_reader *r, const xmlNode *node, struct mjcf_
     rc = rc ? rc : read_number_attribute(r, node, "scale", mesh->scale, 3, 3);
     rc = rc ? rc : read_number_attribute(r, node, "maxhullvert", &corners, 1, 1);
     if (!rc && corners != -1.0) {
-        return tact_model_report_error(r->model, tact_xml_node_line(node),
-                                       "mesh: maxhullvert is not supported: hulls are whole");
+        return tact_model_report_error(
+            r->model, tact_xml_node_line(node),
+            "mesh: maxhullvert is not supported: convex hulls have all their vertices");
     }
     int rule = rc ? -1 : tact_xml_read_word(r->model, node, "inertia", "legacy exact convex shell");
     mesh->rule = rule >= 0 ? (enum model_mesh_mass_rule)rule : mesh->rule;

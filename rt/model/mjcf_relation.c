@@ -88,7 +88,7 @@ void tact_mjcf_note_undriven_tendons(struct mjcf_reader *r)
     for (size_t i = 0; i < r->model->tendons.count; i++) {
         if (!r->model->tendons.at[i].has_joint_drive) {
             tact_model_add_note(r->model, r->model->tendons.at[i].line,
-                                "<fixed> that no actuator drives is left out");
+                                "a <fixed> tendon that no actuator drives is left out");
         }
     }
 }
@@ -131,10 +131,9 @@ static int read_joint_equality(struct mjcf_reader *r, const xmlNode *node)
     }
     if (!tact_xml_has_attribute(node, "joint2") || polynomial[2] != 0.0 || polynomial[3] != 0.0 ||
         polynomial[4] != 0.0) {
-        return tact_model_report_error(
-            m, tact_xml_node_line(node),
-            "equality: <joint> is supported with joint2 and a polycoef of two "
-            "numbers, others 0");
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "equality: <joint> is only supported with joint2 and a "
+                                       "polycoef whose numbers after the first two are 0");
     }
     const int joint = find_joint_of_attribute(r, node, "joint1");
     const int leading_joint = joint < 0 ? joint : find_joint_of_attribute(r, node, "joint2");
@@ -143,8 +142,9 @@ static int read_joint_equality(struct mjcf_reader *r, const xmlNode *node)
     }
     const double offset = m->joints.at[joint].reference + polynomial[0] -
                           polynomial[1] * m->joints.at[leading_joint].reference;
-    tact_model_add_note(m, tact_xml_node_line(node),
-                        "equality: <joint> holds exactly, without solref and solimp");
+    tact_model_add_note(
+        m, tact_xml_node_line(node),
+        "equality: the relation of <joint> holds exactly: solref and solimp are left out");
     return tact_model_add_mimic(m, tact_xml_node_line(node), joint, leading_joint, polynomial[1],
                                 offset);
 }
@@ -159,7 +159,8 @@ static int read_equality(struct mjcf_reader *r, const xmlNode *node)
         return -EINVAL;
     }
     if (!(active < 0 ? r->classes.at[class].equality_active : active)) {
-        tact_model_add_note(m, tact_xml_node_line(node), "<%.60s> that is not active is left out",
+        tact_model_add_note(m, tact_xml_node_line(node),
+                            "an equality <%.60s> that is not active is left out",
                             tact_xml_node_name(node));
         return 0;
     }
@@ -169,7 +170,7 @@ static int read_equality(struct mjcf_reader *r, const xmlNode *node)
     const bool loop = tact_xml_list_has_word("connect weld", tact_xml_node_name(node));
     return tact_model_report_error(m, tact_xml_node_line(node),
                                    "equality: <%.60s>%s is not supported", tact_xml_node_name(node),
-                                   loop ? ", which closes a loop of links," : "");
+                                   loop ? ", which closes a kinematic loop," : "");
 }
 
 int tact_mjcf_read_equalities(struct mjcf_reader *r, const xmlNode *node)
@@ -189,8 +190,8 @@ int tact_mjcf_read_contact(struct mjcf_reader *r, const xmlNode *node)
          n = tact_xml_next_element(n->next)) {
         if (strcmp(tact_xml_node_name(n), "exclude")) {
             return tact_model_report_error(m, tact_xml_node_line(n),
-                                           "contact: <%.60s> is not supported: `pairs` of the "
-                                           "scene say what happens where shapes touch",
+                                           "contact: <%.60s> is not supported: the `pairs` of the "
+                                           "scene set the contact of two materials",
                                            tact_xml_node_name(n));
         }
         int rc = tact_xml_check_attributes(m, n, "body1 body2", "name", "");

@@ -27,10 +27,10 @@ int tact_model_report_error(struct model *m, int line, const char *format, ...)
 int tact_model_report_repeated_name(struct model *m, const xmlNode *node, const char *name,
                                     int other_line)
 {
-    return tact_model_report_error(m, tact_xml_node_line(node),
-                                   "%s: the name \"%.60s\" is that of line %d already: expected a "
-                                   "name of its own",
-                                   tact_xml_node_name(node), name, other_line);
+    return tact_model_report_error(
+        m, tact_xml_node_line(node),
+        "%s: the name \"%.60s\" is already used in line %d: expected another one",
+        tact_xml_node_name(node), name, other_line);
 }
 
 void tact_model_add_note(struct model *m, int line, const char *format, ...)
@@ -154,7 +154,7 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
     if (!strncmp(name, "package://", 10)) {
         const char *path_in_package = strchr(name + 10, '/');
         const int package_length = (int)strcspn(name + 10, "/");
-        tact_model_add_note(m, line, "package://%.*s is the folder of this file",
+        tact_model_add_note(m, line, "package://%.*s is taken as the folder of this file",
                             package_length < 60 ? package_length : 60, name + 10);
         name = path_in_package ? path_in_package + 1 : "";
         folder = "";

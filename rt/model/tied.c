@@ -14,14 +14,14 @@ int tact_model_add_mimic(struct model *m, int line, int joint, int leading_joint
     struct model_joint *j = &m->joints.at[joint];
     if (j->mimic.line) {
         return tact_model_report_error(m, line,
-                                       "joint \"%.60s\" follows another one by line %d already",
+                                       "joint \"%.60s\" already follows another joint, by line %d",
                                        joint_name_or_empty(j), j->mimic.line);
     }
     if (joint == leading_joint || multiplier == 0.0 || !isfinite(1.0 / multiplier)) {
-        return tact_model_report_error(m, line,
-                                       "joint \"%.60s\": expected another joint, and a factor "
-                                       "other than 0",
-                                       joint_name_or_empty(j));
+        return tact_model_report_error(
+            m, line,
+            "joint \"%.60s\" must follow another joint than itself, with a factor other than 0",
+            joint_name_or_empty(j));
     }
     j->mimic.line = line;
     j->mimic.joint = leading_joint;
@@ -54,8 +54,8 @@ int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct mod
     struct model_tendon *of = &m->tendons.at[tendon];
     struct model_joint *tendon_drive_joint = NULL;
     if (of->has_joint_drive) {
-        return tact_model_report_error(m, drive->line, "a second drive of the tendon of line %d",
-                                       of->line);
+        return tact_model_report_error(
+            m, drive->line, "the tendon of line %d has a second drive: it can have one", of->line);
     }
     for (size_t i = 0; i < m->tendon_joints.count; i++) {
         struct model_joint *joint = &m->joints.at[m->tendon_joints.at[i].joint];
@@ -63,11 +63,10 @@ int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct mod
             continue;
         }
         if (joint->limit > 0.0) {
-            return tact_model_report_error(
-                m, joint->line,
-                "joint \"%.60s\": actuatorfrcrange of a joint that a tendon "
-                "drives is not supported",
-                joint_name_or_empty(joint));
+            return tact_model_report_error(m, joint->line,
+                                           "joint \"%.60s\": actuatorfrcrange is not supported for "
+                                           "a joint that a tendon drives",
+                                           joint_name_or_empty(joint));
         }
         tendon_drive_joint = tendon_drive_joint || joint->drive.line ? tendon_drive_joint : joint;
     }

@@ -217,7 +217,7 @@ static int add_link(struct urdf_reader *r, const xmlNode *link, int parent,
             rc = read_collision(r, n, at);
         } else if (!strcmp(tact_xml_node_name(n), "origin")) {
             tact_model_add_note(m, tact_xml_node_line(n),
-                                "link: <origin> is left out: URDF has none there");
+                                "link: <origin> is left out: a URDF link has none");
         } else if (!tact_xml_list_has_word("inertial visual", tact_xml_node_name(n))) {
             rc = tact_model_report_error(m, tact_xml_node_line(n), "link: <%.60s> is not supported",
                                          tact_xml_node_name(n));
@@ -373,8 +373,9 @@ static int add_links_after_parents(struct urdf_reader *r)
     }
     for (size_t i = 0; added_joint_count < r->joints.count && i < r->joints.count; i++) {
         if (!r->joints.at[i].is_added_to_tree) {
-            return tact_model_report_error(m, tact_xml_node_line(r->joints.at[i].node),
-                                           "joint: its links form a loop that no root carries");
+            return tact_model_report_error(
+                m, tact_xml_node_line(r->joints.at[i].node),
+                "joint: its links form a loop that is not connected to a root link");
         }
     }
     return 0;
@@ -387,7 +388,8 @@ static int collect_link_or_joint(struct urdf_reader *r, const xmlNode *n)
     const bool is_link_element = !strcmp(tact_xml_node_name(n), "link");
     const char *name = tact_xml_read_text(m, n, "name");
     if (!name || !name[0] || (is_link_element && find_link(r, name))) {
-        return tact_model_report_error(m, tact_xml_node_line(n), "%s: expected a name of its own",
+        return tact_model_report_error(m, tact_xml_node_line(n),
+                                       "%s: expected a name, which no other link may have",
                                        tact_xml_node_name(n));
     }
     if (is_link_element) {
@@ -465,15 +467,17 @@ static int collect_links_and_joints(struct urdf_reader *r, const xmlNode *root)
     for (size_t i = 0; !rc && i < r->joints.count; i++) {
         const struct urdf_joint *joint = &r->joints.at[i];
         if (!find_link(r, joint->parent) || !find_link(r, joint->child)) {
-            rc = tact_model_report_error(m, tact_xml_node_line(joint->node),
-                                         "joint: \"%.60s\" or \"%.60s\" is no link", joint->parent,
-                                         joint->child);
+            rc = tact_model_report_error(
+                m, tact_xml_node_line(joint->node),
+                "joint: its parent \"%.60s\" or its child \"%.60s\" is no link of the file",
+                joint->parent, joint->child);
         }
         for (size_t k = 0; !rc && k < i; k++) {
             if (!strcmp(r->joints.at[k].child, joint->child)) {
                 rc = tact_model_report_error(
                     m, tact_xml_node_line(joint->node),
-                    "joint: \"%.60s\" has two parents: loops are not supported", joint->child);
+                    "joint: the link \"%.60s\" has two parents: kinematic loops are not supported",
+                    joint->child);
             }
         }
     }

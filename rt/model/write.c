@@ -276,8 +276,8 @@ static double joint_start_position(struct writer *w, const struct model_joint *j
 {
     if (j->limited && (j->reference < j->lower || j->reference > j->upper)) {
         tact_model_add_note(w->model, j->line,
-                            "joint \"%.60s\" starts at its stop next to %g, which is "
-                            "beyond its range",
+                            "joint \"%.60s\" starts at the stop nearest to %g, its value in the "
+                            "file, which is outside its range",
                             j->name ? j->name : "", j->reference);
         return j->reference < j->lower ? j->lower : j->upper;
     }
@@ -450,9 +450,8 @@ static int write_exclusions(struct writer *w, const char *hand)
             if (contact_matrix[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent_pair) {
                 rc = tact_model_report_error(
                     m, m->links.at[a].line,
-                    "<exclude> names a body of several that are rigidly connected, "
-                    "\"%.60s\" and \"%.60s\", and not the others: this is not "
-                    "supported",
+                    "<exclude> between \"%.60s\" and \"%.60s\" names only some of the bodies that "
+                    "are rigidly connected into one of these links: expected all of them",
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
             } else if (contact_matrix[i * n + k] == MODEL_TOUCH_NONE || is_adjacent_pair) {
                 if (first) {

@@ -102,8 +102,7 @@ int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc 
     if (doctype_line) {
         rc = tact_model_report_error(
             m, doctype_line,
-            "a document type (<!DOCTYPE>), which can bring entities and other files, "
-            "is refused");
+            "a document type (<!DOCTYPE>), which can include entities and other files, is refused");
     } else if (!doc || !xmlDocGetRootElement(doc)) {
         rc = report_xml_error(m, parser);
     } else {
@@ -225,9 +224,10 @@ int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *
             continue;
         }
         if (tact_xml_list_has_word(noted_attribute_names, name)) {
-            tact_model_add_note(m, tact_xml_node_line(node),
-                                "%s: \"%s\" is left out: tact's contacts have no such number",
-                                tact_xml_node_name(node), name);
+            tact_model_add_note(
+                m, tact_xml_node_line(node),
+                "%s: \"%s\" is left out: tact's contact models have no such parameter",
+                tact_xml_node_name(node), name);
         } else if (!tact_xml_list_has_word(ignored_attribute_names, name)) {
             return tact_model_report_error(m, tact_xml_node_line(node),
                                            "%s: attribute \"%.60s\" is not supported",

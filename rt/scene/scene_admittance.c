@@ -114,11 +114,12 @@ find_law_conflicting_with_force(const struct admittance_joint *admittance_joint_
         int is_law_set;
         const char *key, *text;
     } laws[] = {
-        {joint->coupling != NULL, "coupling", "the key \"coupling\", whose device sets a position"},
+        {joint->coupling != NULL, "coupling",
+         "the key \"coupling\", by which a device sets its position"},
         {joint->mimic != NULL, "mimic", "the key \"mimic\", by which it follows another joint"},
         {joint->tendon != NULL, "tendon", "a tendon"},
         {joint->stiffness > 0.0, "stiffness",
-         "a drive stiffness, which would pull it back to its target"},
+         "a drive stiffness, which would pull the joint back to its target"},
         {joint->limit > 0.0, admittance_joint_reference->is_rotation ? "turn_limit" : "limit",
          "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {

@@ -347,9 +347,10 @@ static int check_joint_resistance(const struct tact_scene_check *check,
     if (!rc && joint->lower < joint->upper &&
         (joint->start < joint->lower || joint->start > joint->upper)) {
         const char *start = tact_scene_has_key(check, "%s.start", path) ? "start" : "lower";
-        rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, start),
-                                         "the joint starts at %g, beyond its stops at %g and %g",
-                                         joint->start, joint->lower, joint->upper);
+        rc = tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, start),
+            "the joint starts at %g, which is not between its stops, %g and %g", joint->start,
+            joint->lower, joint->upper);
     }
     bool has_lower_target = tact_scene_has_key(check, "%s.target_lower", path);
     bool has_upper_target = tact_scene_has_key(check, "%s.target_upper", path);
@@ -536,9 +537,9 @@ static int check_session_options(const struct tact_scene_check *check,
     rc = rc ? rc
             : tact_scene_require_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
     if (!rc && !(scene->duration > 0.0)) {
-        rc = tact_scene_report_bad_value(check, "duration",
-                                         "a time in seconds must be greater than 0, got %g s",
-                                         scene->duration);
+        rc = tact_scene_report_bad_value(
+            check, "duration", "the duration of a scene must be greater than 0 s, got %g s",
+            scene->duration);
     }
     rc = rc ? rc : tact_scene_require_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc

@@ -45,7 +45,8 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
         if (!device || coupling->hard) {
             return report_missing_key(
                 check, tact_scene_path_of_key(key, path, "stiffness"), "stiffness",
-                device ? " beside \"hard: true\"" : ", or \"device\", which it follows from");
+                device ? " beside \"hard: true\""
+                       : ", or \"device\", from which the stiffness is computed");
         }
         const double max_passive_stiffness = tact_passivity_stiffest(
             device->damping, device->delay, device->friction, device->resolution, period);
@@ -60,7 +61,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
     if (!has_coupling_number(check, path, "damping")) {
         if (!slides) {
             return report_missing_key(check, tact_scene_path_of_key(key, path, "damping"),
-                                      "damping", ": a rotation has no default");
+                                      "damping", ": a coupling of rotations has no default");
         }
         coupling->damping = DEFAULT_DAMPING * sqrt(fmax(0.0, coupling->stiffness));
         if (device && device->mass > 0.0) {
@@ -186,8 +187,9 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
     for (int i = 0; i < 2; i++) {
         if (tact_scene_has_key(check, "%s.%s", path, drive[i]) &&
             tact_scene_has_key(check, "%s.axis_%s", path, drive[i])) {
-            return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, drive[i]),
-                                               "is there for each axis too; expected one of both");
+            return tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, drive[i]),
+                "is also given for each axis; expected one of the two keys");
         }
     }
     int rc = tact_scene_require_positive(check, path,

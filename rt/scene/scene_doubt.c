@@ -94,9 +94,10 @@ static void warn_about_far_position(struct warnings *d, const char *owner, const
 {
     for (int i = 0; i < 3; i++) {
         if (fabs(position[i]) > MAX_PLAUSIBLE_POSITION) {
-            warn_at_scene_key(d, owner, "position",
-                              "this position is %g m from the origin: is it in metres?",
-                              fabs(position[i]));
+            warn_at_scene_key(
+                d, owner, "position",
+                "this position is %g m from the origin along one axis: is it in metres?",
+                fabs(position[i]));
             return;
         }
     }
@@ -202,9 +203,10 @@ static void warn_about_compliance(struct warnings *d, const char *owner, double 
     }
     if (dissipation > SUSPECT_RELAXATION_TIME &&
         tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "dissipation"))) {
-        warn_at_scene_key(d, owner, "dissipation",
-                          "the contact takes %g s to settle: is the dissipation in seconds?",
-                          dissipation);
+        warn_at_scene_key(
+            d, owner, "dissipation",
+            "with this dissipation the contact takes %g s to settle: is it in seconds?",
+            dissipation);
     }
 }
 
@@ -290,8 +292,8 @@ static void warn_about_target_without_drive(struct warnings *d, const struct tac
     if (!strcmp(in->what, "target") && joint->stiffness == 0.0 && joint->damping == 0.0 &&
         !joint->coupling && !is_tied_to_other_site(d->scene, in->to)) {
         warn_at_scene_key(d, path, "to",
-                          joint->mimic ? "the joint %s follows another one: a target moves it only "
-                                         "through that one"
+                          joint->mimic ? "the joint %s follows another joint by `mimic`: set the "
+                                         "target of that joint instead"
                                        : "the joint %s has no drive that moves it to a target: "
                                          "expected its `stiffness` and `damping`, or `drive` of "
                                          "a hand with a `file`",
@@ -333,8 +335,8 @@ static void count_hand_notes(const struct tact_scene *scene, struct tact_message
         }
         if (count) {
             tact_message(to, TACT_MESSAGE_INFO,
-                         "hand %s: %d note%s on what %s has and is left out or changed: `tact "
-                         "import FILE` prints %s",
+                         "hand %s: %d note%s on content of the file %s that is left out or "
+                         "changed: `tact import FILE` prints %s",
                          hand->name, count, count == 1 ? "" : "s", hand->file,
                          count == 1 ? "it" : "them");
         }
@@ -344,8 +346,7 @@ static void count_hand_notes(const struct tact_scene *scene, struct tact_message
 static void warn_about_contact_models(struct warnings *d)
 {
     if (!strcmp(d->scene->contact.model, "patch")) {
-        warn_at_scene_key(d, "contact", "model",
-                          "`patch` is an old name: this model is `volume` now");
+        warn_at_scene_key(d, "contact", "model", "the contact model `patch` is now named `volume`");
     }
 }
 
@@ -354,9 +355,9 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     struct warnings d = {scene, to, 0};
     double gravity_magnitude = tact_v3_norm(scene->gravity);
     if (scene->gravity[2] > 0.0) {
-        warn_at_scene_key(&d, "", "gravity",
-                          "gravity points up: the z axis points up, so that the earth's gravity is "
-                          "[0, 0, -9.81]");
+        warn_at_scene_key(
+            &d, "", "gravity",
+            "this gravity points up, as the z axis does: the earth's gravity is [0, 0, -9.81]");
     } else if (gravity_magnitude > MAX_PLAUSIBLE_GRAVITY) {
         warn_at_scene_key(&d, "", "gravity",
                           "a gravity of %g m/s^2 is over ten times the earth's: is it in m/s^2?",

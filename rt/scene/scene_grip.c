@@ -87,8 +87,7 @@ static int check_grip_joint(const struct tact_scene_check *check, const struct t
         if (!strcmp(scene->remotes[i].joint, name)) {
             return tact_scene_report_bad_value(
                 check, path,
-                "a grip cannot command the joint %s: it follows another site, by remotes[%u]", name,
-                i);
+                "a grip cannot command the joint %s: remotes[%u] ties it to another site", name, i);
         }
     }
     return def->stiffness > 0.0

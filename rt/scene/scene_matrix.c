@@ -15,7 +15,7 @@ static int check_matrix_values(const struct tact_scene_check *check, const doubl
         [TACT_SIX_NOT_FINITE] = "has a number that is not finite",
         [TACT_SIX_NEGATIVE_DIAGONAL] = "has a number below 0 on its diagonal",
         [TACT_SIX_NOT_SYMMETRIC] = "is not symmetric",
-        [TACT_SIX_INDEFINITE] = "is not positive semidefinite, some of its energies are below 0",
+        [TACT_SIX_INDEFINITE] = "is not positive semidefinite: one of its eigenvalues is below 0",
     };
     const enum tact_symmetric_six_fault fault = tact_symmetric_six_check(matrix);
     return fault

@@ -119,7 +119,8 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     if (!rc && soup.tets) {
         rc = strcmp(shape->type, "mesh") || shape->scale_xyz
                  ? tact_error_set(&mesh_error, -EINVAL,
-                                  "a file of tetrahedra needs `type: mesh`, without `scale_xyz`")
+                                  "a mesh file of tetrahedra needs `type: mesh`, and cannot be "
+                                  "scaled by `scale_xyz`")
                  : tact_field_check_tets(soup.tets, &mesh_error);
     }
     if (rc) {

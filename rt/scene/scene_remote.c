@@ -170,8 +170,8 @@ static int check_vector_of_ties(const struct tact_scene_check *check,
         snprintf(path, sizeof path, "remotes[%u].joint", index);
         return tact_scene_report_bad_value(
             check, path,
-            "%s, %s and %s of %.60s are tied together: expected three ties with the same device, "
-            "mode and numbers",
+            "the joints %s, %s and %s of %.60s are tied together: expected three entries of "
+            "\"remotes\" with the same device, mode and numbers",
             hand->links[first].name, hand->links[first + 1].name, hand->links[first + 2].name,
             hand->name);
     }

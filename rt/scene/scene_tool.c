@@ -68,7 +68,7 @@ static int check_channel_counts(const struct tact_scene_check *check,
     if (!rc && (force || tool->torque_count > tool->attitude_count)) {
         rc = tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, force ? "force" : "torque"),
-            "a tool can only send this to its device if it has the key \"%s\" too",
+            "a tool can only send a force or torque to its device if it has the key \"%s\" too",
             force ? "position" : "attitude");
     }
     if (!rc && is_rate_controlled(tool) && (tool->force_count || tool->torque_count)) {
@@ -149,8 +149,8 @@ static int check_tool_bounds(const struct tact_scene_check *check,
             rc = tact_scene_report_bad_value(
                 check,
                 tact_scene_path_of_key(key, path, has_positive_lower_bound ? "lower" : "upper"),
-                "this bound is a displacement from the start, which must be inside the bounds: "
-                "expected %s",
+                "this bound is a displacement from the tool's start, which must be inside the "
+                "bounds: expected %s",
                 has_positive_lower_bound ? "at most 0" : "at least 0");
         }
     }
@@ -274,8 +274,9 @@ static int check_base_of_tool(const struct tact_scene_check *check, const struct
             return input >= 0
                        ? tact_scene_report_bad_value(
                              check, path, "inputs[%ld] already sets the target of %s", input, joint)
-                       : tact_scene_report_bad_value(check, path, "inputs[%ld] moves %s by a force",
-                                                     force, joint);
+                       : tact_scene_report_bad_value(
+                             check, path, "inputs[%ld] already moves %s by a measured force", force,
+                             joint);
         }
         for (uint32_t k = 0; k < scene->outputs_count; k++) {
             const struct tact_scene_output *out = &scene->outputs[k];

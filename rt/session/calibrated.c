@@ -32,7 +32,7 @@ static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
             return tact_error_set(
                 err, locate_uncalibrated_key(s, "devices", i, "", err),
                 "outputs stay disarmed until the zero of the force-torque sensor %s of %s is "
-                "measured: tact calibrate --zero %s, or set its bias or tare",
+                "measured: run tact calibrate --zero %s, or set its bias or tare",
                 info->wrench[k].name, def->name, info->wrench[k].name);
         }
     }
@@ -51,8 +51,8 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
         if (channel->raw && !tool->is_rate_controlled) {
             return tact_error_set(err,
                                   locate_uncalibrated_key(s, "tools", (uint32_t)index, key, err),
-                                  "outputs stay disarmed while channel %s is in uncalibrated %s: "
-                                  "tact calibrate --channel %s, or set a map of its device",
+                                  "outputs stay disarmed while the channel %s is in uncalibrated "
+                                  "%s: run tact calibrate --channel %s, or set a map of its device",
                                   channel->name, channel->unit, channel->name);
         }
     }
@@ -95,11 +95,11 @@ int tact_session_check_devices_calibrated(const struct tact_session *s, struct t
         const struct tact_device_channel *channel =
             &s->devices[in->device].device.info.input[in->channel];
         if (channel->raw && in->scale == 1.0 && in->offset == 0.0) {
-            rc =
-                tact_error_set(err, locate_uncalibrated_key(s, "inputs", (uint32_t)i, ".from", err),
-                               "outputs stay disarmed while channel %s is in uncalibrated %s: tact "
-                               "calibrate --channel %s, or set a map of its device or a scale here",
-                               channel->name, channel->unit, channel->name);
+            rc = tact_error_set(
+                err, locate_uncalibrated_key(s, "inputs", (uint32_t)i, ".from", err),
+                "outputs stay disarmed while the channel %s is in uncalibrated %s: run tact "
+                "calibrate --channel %s, or set a map of its device or a scale of this input",
+                channel->name, channel->unit, channel->name);
         }
     }
     for (int i = 0; !rc && s->output_count > 0 && i < s->coupling_count; i++) {

@@ -53,11 +53,11 @@ static void save_cached_extent(void *user, const char *name, const void *data, s
     if (!rc) {
         tact_cache_trim(is_extent_cache_name, MAX_EXTENT_FOLDER_BYTES);
     } else {
-        tact_message(
-            s->options.messages, TACT_MESSAGE_INFO,
-            "the pressure field of %s was not stored and will be computed again next time: %s",
-            tact_session_owner_name(s, s->shape_in_preparation),
-            rc == -ENOENT ? "this user has no private cache folder" : strerror(-rc));
+        tact_message(s->options.messages, TACT_MESSAGE_INFO,
+                     "the computed pressure field of %s could not be stored and will be computed "
+                     "again in the next run: %s",
+                     tact_session_owner_name(s, s->shape_in_preparation),
+                     rc == -ENOENT ? "this user has no private cache folder" : strerror(-rc));
     }
 }
 

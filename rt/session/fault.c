@@ -66,7 +66,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     }
     if (rc == -ENOSPC) {
         tact_session_describe_fault(s, tick, "the world's ", tact_world_exceeded_capacity(s->world),
-                                    "there are more than its memory has capacity for");
+                                    "the number in this tick exceeds the memory allocated for it");
     } else if (rc) {
         tact_session_describe_fault(s, tick, "hand ",
                                     s->scene->hands[s->solve_stats.failed_hand].name,
@@ -84,7 +84,7 @@ void tact_session_check_record(struct tact_session *s, uint64_t tick)
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, s->first_unrecorded_pair, name);
         tact_session_describe_fault(s, tick, "pair ", name,
-                                    "the record of the log has no capacity left for its contact");
+                                    "the tick's record in the log has no room for another contact");
         tact_session_raise_fault(s, NAN, tick);
     }
 }
@@ -94,8 +94,9 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
     for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
         if (!isfinite(s->requested_outputs[i])) {
             s->has_fault_cause_now = 1;
-            tact_session_describe_fault(s, tick, "output ", s->scene->outputs[i].to,
-                                        "its value before the limits is not finite");
+            tact_session_describe_fault(
+                s, tick, "output ", s->scene->outputs[i].to,
+                "the value of the output, before the safety chain, is not finite");
         }
     }
 }

@@ -288,10 +288,10 @@ int tact_session_check_output_vectors(const struct tact_scene *scene, struct tac
             snprintf(path, sizeof path, "outputs[%u].%s", i, key);
             tact_scene_where(scene, path, err);
             return strcmp(key, "from") == 0
-                       ? tact_error_set(err, -EINVAL,
-                                        "more than %d outputs to one device are components of one "
-                                        "force or moment vector",
-                                        TACT_SAFETY_GROUP)
+                       ? tact_error_set(
+                             err, -EINVAL,
+                             "a force or moment vector of a device can have %d outputs at most",
+                             TACT_SAFETY_GROUP)
                        : tact_error_set(err, -EINVAL,
                                         "this value differs from that of outputs[%u]: both are "
                                         "components of one vector, which is limited by its length",

@@ -116,8 +116,8 @@ int tact_session_check_log(const struct tact_scene *scene,
     if (stat(options->record, &at.log) == 0 && S_ISREG(at.log.st_mode) &&
         is_file_named_by_scene(&at, scene)) {
         tact_error_at(err, options->record, 0, 0, NULL);
-        return tact_error_set(
-            err, -EINVAL, "the log cannot be written to this file, from which the scene is read");
+        return tact_error_set(err, -EINVAL,
+                              "the log cannot be recorded to this file: the scene is read from it");
     }
     return tact_recorder_check(options->record, options->replace, NULL, err);
 }

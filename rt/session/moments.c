@@ -59,17 +59,15 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     int requires_source = !strcmp(wanted_source, "opencl");
     if (!s->options.source) {
         return requires_source
-                   ? tact_error_set(
-                         err, -ENODEV,
-                         "this program has no source of overlap moments other than the host")
+                   ? tact_error_set(err, -ENODEV,
+                                    "this program can compute overlap moments only on the host")
                    : 0;
     }
     if (!requires_source && tact_world_extent(s->world).pairs > MAX_SOURCE_PAIRS) {
-        tact_message(
-            s->options.messages, TACT_MESSAGE_WARNING,
-            "moments are computed on the host: %d pairs of shapes may touch, and OpenCL is "
-            "not chosen for more than %d",
-            tact_world_extent(s->world).pairs, MAX_SOURCE_PAIRS);
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "overlap moments are computed on the host: %d pairs of shapes may touch, and "
+                     "OpenCL is not used for more than %d",
+                     tact_world_extent(s->world).pairs, MAX_SOURCE_PAIRS);
         return 0;
     }
     int rc = describe_scene_to_source(s, &scene);
@@ -84,8 +82,10 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
             tact_scene_where(s->scene, "moments.source", err);
             return tact_error_set(err, rc, "no OpenCL moments: %s", why.text);
         }
-        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "no OpenCL moments (%s): moments are computed on the host", why.text);
+        tact_message(
+            s->options.messages, TACT_MESSAGE_WARNING,
+            "overlap moments cannot be computed by OpenCL (%s): they are computed on the host",
+            why.text);
         return 0;
     }
     if (tact_abi_check(&s->source.ops->abi, sizeof *s->source.ops)) {

@@ -138,18 +138,19 @@ static int make_playback_safety_chain(const struct tact_session *s,
         }
         int k = find_channel_index(now->output, now->output_count, logged_channel->name);
         if (k < 0 || strcmp(now->output[k].unit, logged_channel->unit)) {
-            return tact_error_set(
-                err, -EINVAL,
-                "device %s: its output \"%s\" was in %s when the log was recorded and is %s%s now",
-                o->playback_device, logged_channel->name, logged_channel->unit,
-                k < 0 ? "not there" : "in ", k < 0 ? "" : now->output[k].unit);
+            return tact_error_set(err, -EINVAL,
+                                  "device %s: its output \"%s\" had the unit %s when the log was "
+                                  "recorded, and now it %s%s",
+                                  o->playback_device, logged_channel->name, logged_channel->unit,
+                                  k < 0 ? "does not exist" : "has the unit ",
+                                  k < 0 ? "" : now->output[k].unit);
         }
         if (!strictest_output_limits(o->scene, o->playback_device, logged_channel->name,
                                      &channels[i])) {
             tact_error_at(err, o->scene->path, 0, 0, NULL);
             return tact_error_set(err, -EINVAL,
                                   "the log has an output to %s.%s, for which this scene sets no "
-                                  "limit: add that output",
+                                  "limit: add that output to the scene",
                                   o->playback_device, logged_channel->name);
         }
         playback->channel[i] = k;
@@ -159,7 +160,7 @@ static int make_playback_safety_chain(const struct tact_session *s,
         return rc;
     }
     rc = tact_safety_init(&playback->safety, channels, s->output_count, &options);
-    return rc ? tact_error_set(err, rc, "%s: an output has an invalid limit or rate",
+    return rc ? tact_error_set(err, rc, "%s: an output of the scene has an invalid limit or rate",
                                o->scene->path)
               : 0;
 }

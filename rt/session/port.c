@@ -240,16 +240,16 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
         !isfinite(p->friction) || !isfinite(p->resolution)) {
         locate_coupling(s, c, "stiffness", err);
         return tact_error_set(err, -EINVAL,
-                              "the calibration file %.100s gives values that overflow when scaled "
-                              "by the inputs and outputs of %s",
+                              "the values of the calibration file %.100s overflow when they are "
+                              "scaled by the inputs and outputs of %s",
                               file, name);
     }
     if (def->hard && !(c->port.bound_stiffness > 0.0)) {
         locate_coupling(s, c, "hard", err);
-        return tact_error_set(
-            err, -EINVAL,
-            "the device of joint %s has no damping in %.100s: its energy bound allows no force",
-            name, file);
+        return tact_error_set(err, -EINVAL,
+                              "the device of joint %s has no damping in the calibration file "
+                              "%.100s: the bound on the energy it feeds in allows no force",
+                              name, file);
     }
     return 0;
 }

@@ -62,13 +62,12 @@ static int check_coupling_matrix(const struct tact_session *s, const struct sess
     snprintf(key, sizeof key, "hands[%d].base.%s", c->hand,
              is_damping ? "damping_matrix" : "stiffness_matrix");
     tact_scene_where(s->scene, key, err);
-    return tact_error_set(err, -EINVAL,
-                          "along one direction of force and torque this matrix is %.4g times what "
-                          "the device of %s %s;"
-                          " expected at most 1, or \"hard: true\" of both couplings",
-                          values[5], s->hands[c->hand].base_name,
-                          is_damping ? "allows without oscillating when it is released"
-                                     : "renders without rattling");
+    return tact_error_set(
+        err, -EINVAL,
+        "this matrix is, in one direction of force and torque, %.4g times the largest that the "
+        "device of %s %s; expected at most 1, or \"hard: true\" in both couplings",
+        values[5], s->hands[c->hand].base_name,
+        is_damping ? "allows without oscillating when it is released" : "renders without rattling");
 }
 
 int tact_session_check_base_matrices(const struct tact_session *s, struct tact_error *err)

@@ -61,9 +61,10 @@ void tact_session_report_pressure(const struct tact_session *s)
                      "map, such as the model field");
     }
     if (r->pressure_overruns) {
-        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%llu pressure maps are missing from the log: the recorder was too slow",
-                     (unsigned long long)r->pressure_overruns);
+        tact_message(
+            s->options.messages, TACT_MESSAGE_WARNING,
+            "%llu pressure maps are missing from the log: the recorder thread was too slow",
+            (unsigned long long)r->pressure_overruns);
     }
     if (r->polygons_left_out) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,

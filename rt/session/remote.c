@@ -159,7 +159,9 @@ static int check_remote_devices(struct tact_session *s, struct tact_error *err)
                 scene->outputs[k].to[length] == '.') {
                 snprintf(key, sizeof key, "outputs[%u].to", k);
                 tact_scene_where(scene, key, err);
-                return tact_error_set(err, -EINVAL, "remotes[%u] already sets this channel", i);
+                return tact_error_set(
+                    err, -EINVAL,
+                    "remotes[%u] already sets this output channel of the network device", i);
             }
         }
     }

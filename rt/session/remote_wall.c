@@ -90,7 +90,7 @@ void tact_session_report_walls(struct tact_session *s,
         if (r->model.limited > 0.0) {
             tact_number_print(text, sizeof text,
                               "the wall at the other site was stiffer than %g N/m or N m/rad, the "
-                              "most that joint %s can render, in %.0f ticks: 2 damping / period",
+                              "most that joint %s can render (2 damping / period), in %.0f ticks",
                               max_passive_stiffness(s, r), s->hands[r->hand].joint_names[r->link],
                               r->model.limited);
             report(s, "clamped", text);

@@ -25,10 +25,10 @@ static void warn_about_differing_facts(struct tact_log *log, const char *path,
     report->results_version = tact_log_results_version(log);
     if (report->results_version != tact_results_version()) {
         snprintf(report->mismatch, sizeof report->mismatch, "results version");
-        tact_message(
-            messages, TACT_MESSAGE_WARNING,
-            "log %s: recorded with results version %d, this program has %d: values may differ",
-            path, report->results_version, tact_results_version());
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "log %s: recorded by a program of results version %d, this one has %d: "
+                     "replayed values may differ",
+                     path, report->results_version, tact_results_version());
     }
     const struct tact_log_fact present_facts[] = {{"machine", f.machine},
                                                   {"sleef", f.sleef},
@@ -41,9 +41,10 @@ static void warn_about_differing_facts(struct tact_log *log, const char *path,
             size_t used = strlen(report->mismatch);
             snprintf(report->mismatch + used, sizeof report->mismatch - used, "%s%s",
                      used ? ", " : "", present_facts[i].key);
-            tact_message(messages, TACT_MESSAGE_WARNING,
-                         "%s was \"%s\" when this was recorded and is \"%s\" now: bits may differ",
-                         present_facts[i].key, logged_value, present_facts[i].value);
+            tact_message(
+                messages, TACT_MESSAGE_WARNING,
+                "%s was \"%s\" when the log was recorded and is \"%s\" now: bits may differ",
+                present_facts[i].key, logged_value, present_facts[i].value);
         }
     }
 }
@@ -313,9 +314,10 @@ static void warn_about_points_not_in_log(struct tact_session *s,
                                          const struct tact_replay_options *o)
 {
     if ((o->each || o->from > 0.0) && tact_world_extent(s->world).points) {
-        tact_message(o->messages, TACT_MESSAGE_WARNING,
-                     "pairs by model: points begin without their last impulses, which no log has: "
-                     "only a replay from tick 0 has the same bits");
+        tact_message(
+            o->messages, TACT_MESSAGE_WARNING,
+            "pairs with the contact model points start without the impulses of the tick before, "
+            "which are not in the log: only a replay from tick 0 has the same bits");
     }
 }
 

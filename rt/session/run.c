@@ -77,8 +77,8 @@ static void report_unmeasured_pairs(struct tact_session *s)
             char name[PAIR_NAME_BYTES];
             tact_session_name_pair(s, p->number, name);
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                         "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
-                         "its last overlap was used",
+                         "the overlap of %s could not be measured in %llu ticks, the first at t = "
+                         "%.3f s (%s): the last one measured was used",
                          name, (unsigned long long)p->tick_counts.unmeasured,
                          (double)p->first_unmeasured_tick * s->period,
                          strerror(-p->unmeasured_errno));
@@ -114,7 +114,7 @@ static void report_clamped_targets(struct tact_session *s)
         }
     }
     if (named_joint_count > SESSION_MAX_NAMED_PAIRS) {
-        snprintf(text, sizeof text, "the targets of %d more joints were clamped",
+        snprintf(text, sizeof text, "the targets of %d more joints were clamped to their ranges",
                  named_joint_count - SESSION_MAX_NAMED_PAIRS);
         report_and_log_event(s, "clamped", text);
     }
@@ -154,16 +154,17 @@ static void report_solver_omissions(struct tact_session *s)
     const uint64_t *counts = s->report.counts;
     if (counts[TACT_COUNT_POINTS_LEFT_OUT]) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%llu contact points in all ticks were left out and bore nothing: "
-                     "contact.points allows %llu in a tick",
+                     "%llu contact points, summed over all ticks, were left out and transmitted no "
+                     "force: contact.points allows %llu in a tick",
                      (unsigned long long)counts[TACT_COUNT_POINTS_LEFT_OUT],
                      (unsigned long long)s->scene->contact.points);
     }
     if (counts[TACT_COUNT_JOINTS_LOST]) {
-        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "joints between bodies did not hold in %llu rows and ticks: the masses or "
-                     "inertias of the bodies that they connect differ by too much",
-                     (unsigned long long)counts[TACT_COUNT_JOINTS_LOST]);
+        tact_message(
+            s->options.messages, TACT_MESSAGE_WARNING,
+            "constraint rows of joints between bodies were lost in rounding, %llu summed over all "
+            "ticks: the masses or inertias of the bodies that they connect differ by too much",
+            (unsigned long long)counts[TACT_COUNT_JOINTS_LOST]);
     }
 }
 
@@ -195,17 +196,18 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     report_unmeasured_pairs(s);
     if (s->report.recorder.event_overruns) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%llu events are missing from the log: more of them occurred within a moment "
-                     "than it has room for",
+                     "%llu events are missing from the log: they occurred faster than the recorder "
+                     "could write them",
                      (unsigned long long)s->report.recorder.event_overruns);
     }
     tact_session_report_pressure(s);
     tact_session_report_stuck_overlaps(s);
     tact_session_report_overlaps_inside_bodies(s);
     if (s->has_pair_overflow) {
-        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "more than %d pairs of shapes came near: the report omits the later ones",
-                     s->pair_capacity);
+        tact_message(
+            s->options.messages, TACT_MESSAGE_WARNING,
+            "more than %d pairs of shapes came near each other: the report omits the later ones",
+            s->pair_capacity);
     }
     return rc;
 }

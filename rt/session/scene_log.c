@@ -107,7 +107,8 @@ static int load_logged_devices(const struct tact_log *log, struct tact_scene_log
         rc = parse_device(json_array_get(list, (size_t)i), &view->devices[i]);
     }
     json_decref(list);
-    return rc ? tact_error_set(err, rc, "the log's %s cannot be read", TACT_LOG_DEVICES) : 0;
+    return rc ? tact_error_set(err, rc, "the log's attachment %s cannot be read", TACT_LOG_DEVICES)
+              : 0;
 }
 
 static int parse_logged_scene(const struct tact_log *log, struct tact_scene **out,
@@ -120,7 +121,7 @@ static int parse_logged_scene(const struct tact_log *log, struct tact_scene **ou
     const struct tact_error before = *err; /* names the log */
     const char *name = tact_log_fact(log, "scene");
     if (!text) {
-        tact_error_set(err, -EINVAL, "the log contains no %s", TACT_LOG_SCENE);
+        tact_error_set(err, -EINVAL, "the log contains no attachment %s", TACT_LOG_SCENE);
         return -EINVAL;
     }
     int rc =
@@ -304,8 +305,8 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
                                             log, &out->session, err);
     if (!rc && !tact_layout_equal(&out->session->layout, tact_log_layout(log))) {
         rc = tact_error_set(err, -EINVAL,
-                            "the log's records have another layout than this version of tact "
-                            "derives from its scene");
+                            "the ticks in the log have another layout than this version of tact "
+                            "derives from the log's scene");
     }
     rc = rc ? rc : list_logged_objects(out);
     if (rc && err && !err->text[0]) {

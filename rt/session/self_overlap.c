@@ -150,10 +150,11 @@ static double measure_part_overlap(const struct tact_session *s, const struct ha
 
 static int print_self_overlap(const struct session_self_overlap *o, char *out, size_t size)
 {
-    return isnan(o->depth) ? tact_number_print(out, size, "%s and %s start one inside the other",
-                                               o->part[0], o->part[1])
-                           : tact_number_print(out, size, "%s and %s start %.3g mm deep",
-                                               o->part[0], o->part[1], 1e3 * o->depth);
+    return isnan(o->depth)
+               ? tact_number_print(out, size, "%s and %s start with one inside the other",
+                                   o->part[0], o->part[1])
+               : tact_number_print(out, size, "%s and %s start with an overlap of %.3g mm",
+                                   o->part[0], o->part[1], 1e3 * o->depth);
 }
 
 char *tact_session_describe_self_overlap(const struct session_self_overlap *o, char *out,

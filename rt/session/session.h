@@ -36,7 +36,7 @@ typedef int (*tact_source_factory)(void *user, const struct tact_source_scene *s
  * (`max_speed` of the scene), a hand that cannot be solved, an output or a controller's target that
  * is not finite, a pair that cannot be measured, more contacts than the capacity. */
 struct tact_session_fault {
-    char text[224]; /**< "body ruler: its pose is not finite"; "": no fault */
+    char text[224]; /**< "body ruler: the body's pose is not finite"; "": no fault */
     uint64_t tick;  /**< first tick with the fault */
 };
 

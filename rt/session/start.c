@@ -78,25 +78,26 @@ void tact_session_report_start(struct tact_session *s)
         name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
         if (p->start.inside) {
             const char *model = tact_world_model(s->world, p->number)->name;
-            snprintf(text, sizeof text, "%s start %s", both_names,
-                     strcmp(model, "field")
-                         ? "one completely inside the other: no contact normal can separate them"
-                         : "with a contact surface of too many polygons to compute: no force "
-                           "separates them");
+            snprintf(
+                text, sizeof text, "%s start %s", both_names,
+                strcmp(model, "field")
+                    ? "with one completely inside the other: no contact normal can separate them"
+                    : "with a contact surface of too many polygons to compute: no contact force "
+                      "separates them");
             report_start_overlap(s, "overlap", text);
             continue;
         }
-        int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both_names,
-                                  1e3 * p->start.depth);
+        int n = tact_number_print(text, sizeof text, "%s start with an overlap of %.3g mm",
+                                  both_names, 1e3 * p->start.depth);
         if (p->start.stuck) {
-            snprintf(text + n, sizeof text - (size_t)n, " and no joint of %s can separate them",
+            snprintf(text + n, sizeof text - (size_t)n, ", and no joint of %s can separate them",
                      hands);
         }
         report_start_overlap(s, "overlap", text);
     }
     if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text,
-                 "%d more pairs of shapes start deeper than their target overlap",
+                 "%d more pairs of shapes start with an overlap deeper than their target overlap",
                  named_pair_count - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "overlap", text);
     }

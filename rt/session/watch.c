@@ -15,15 +15,16 @@ static void warn_of_status_changes(struct session_status_watcher *w,
     if (now->fallbacks && !w->last.fallbacks) {
         tact_message(
             to, TACT_MESSAGE_WARNING,
-            "the moment source %s is late: the host computes overlap moments instead (t = %.3f s)",
+            "the overlap moments of %s are late: the host computes them instead (t = %.3f s)",
             w->session->report.source, now->time);
     }
     if (now->unmeasured && !w->last.unmeasured) {
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(w->session, now->unmeasured_pair, name);
-        tact_message(to, TACT_MESSAGE_WARNING,
-                     "the overlap of %s cannot be measured: its last one is used (t = %.3f s)",
-                     name, now->time);
+        tact_message(
+            to, TACT_MESSAGE_WARNING,
+            "the overlap of %s cannot be measured: the last one measured is used (t = %.3f s)",
+            name, now->time);
     }
     const int fault = now->faults > w->last.faults;
     if (fault) {
@@ -32,11 +33,15 @@ static void warn_of_status_changes(struct session_status_watcher *w,
                      (double)now->fault.tick * w->session->period, now->fault.text);
     }
     if (now->safety != TACT_SAFETY_FAULT && (fault || w->last.safety == TACT_SAFETY_FAULT)) {
-        tact_message(to, TACT_MESSAGE_WARNING, "the fault was cleared (t = %.3f s)", now->time);
+        tact_message(
+            to, TACT_MESSAGE_WARNING,
+            "the fault was cleared: outputs stay zero until they are armed again (t = %.3f s)",
+            now->time);
     }
     if (now->devices_lost > w->last.devices_lost) {
-        tact_message(to, TACT_MESSAGE_WARNING, "%d device(s) lost or stale (t = %.3f s)",
-                     now->devices_lost, now->time);
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "%d device(s) are lost or have stale values (t = %.3f s)", now->devices_lost,
+                     now->time);
     }
     if (now->overruns && !w->last.overruns) {
         tact_message(to, TACT_MESSAGE_WARNING,

@@ -70,7 +70,7 @@ def verify(folder):
     for log in LOGS:
         out, err = tact("replay", log, "--verify", code=(0, 1))
         assert "200 ticks replayed" in out, out
-        words = f"tact: warning: log {log}: recorded with results version 1, this program has {version}: values may differ\n"
+        words = f"tact: warning: log {log}: recorded by a program of results version 1, this one has {version}: replayed values may differ\n"
         assert err.startswith(words) if version > 1 else "results version" not in err, err
         assert json.loads(tact("replay", log, "--json", code=(0, 1))[0])["results_version"] == 1
     assert "results version" not in tact("replay", now)[1]
@@ -79,12 +79,12 @@ def verify(folder):
         subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5",
                         f"results_version={stated}"], check=True)
         out, err = tact("replay", other, code=1)
-        assert err.startswith(f"tact: warning: log {other}: recorded with results version {read_as}, "
-                              f"this program has {version}: values may differ\n"), err
+        assert err.startswith(f"tact: warning: log {other}: recorded by a program of results version {read_as}, "
+                              f"this one has {version}: replayed values may differ\n"), err
         assert "recorded with another results version" in out, out
     subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5", "machine=pdp11"], check=True)
     out, err = tact("replay", other, code=1)
-    assert 'machine was "pdp11" when this was recorded and is "' in err, err
+    assert 'machine was "pdp11" when the log was recorded and is "' in err, err
     assert "recorded with another machine\n" in out, out
     # The processor's model and the C library change no bits.
     subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5", "cpu=Z80"], check=True)

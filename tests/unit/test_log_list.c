@@ -234,7 +234,7 @@ static void invalid_log_lists_are_refused(void **unused)
             tact_recorder_open("/tmp/tact_list_none", &options, &content, silent, &recorder, &err),
             -EINVAL);
         print_message("%s\n", err.text);
-        assert_non_null(strstr(err.text, i == 2 ? "owner's name" : "a list needs"));
+        assert_non_null(strstr(err.text, i == 2 ? "name of the body or link" : "needs a capacity"));
         tact_layout_free(&layout);
     }
 }

@@ -79,12 +79,13 @@ static void scene_values_in_wrong_units_are_warned_of(void **state)
         int line; /* from 1 */
         const char *replacing_line, *reported;
     } cases[] = {
-        {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: gravity points up"},
+        {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: this gravity points up"},
         {2, "gravity: [0, 0, -9810]", "2:10: gravity: a gravity of 9810 m/s^2"},
         {3, "contact: {overlap: 0.02}", "3:20: contact.overlap: an overlap depth of 0.02 m"},
         {3, "contact: {compliance: 0.3}",
          "3:23: contact.compliance: a contact compliance of 0.3 m/N"},
-        {3, "contact: {dissipation: 5}", "3:24: contact.dissipation: the contact takes 5 s"},
+        {3, "contact: {dissipation: 5}",
+         "3:24: contact.dissipation: with this dissipation the contact takes 5 s"},
         {4, "materials: [{name: m, modulus: 0.3}]",
          "4:32: materials[0].modulus: an elastic modulus of 0.3 Pa"},
         {4, "materials: [{name: m, field: {modulus: 0.3, thickness: 0.01}}]",
@@ -116,7 +117,8 @@ static void scene_values_in_wrong_units_are_warned_of(void **state)
         {17,
          "         joint: {type: hinge, axis: [0, 1, 0], position: [0.1, 0, 0], mimic: {joint: "
          "a}}}",
-         "19:29: inputs[0].to: the joint h.b follows another one"},
+         "19:29: inputs[0].to: the joint h.b follows another joint by `mimic`: set the target of "
+         "that joint instead"},
         {19, "inputs: [{from: d.grip, to: h.b, offset: 45}]",
          "19:42: inputs[0].offset: an input angle of 45 rad is more than five turns"},
         {19, "inputs: [{from: d.grip, to: h.b, lower: -90, upper: 90}]",

@@ -173,7 +173,7 @@ static void invalid_joint_ties_of_a_scene_are_refused(void **state)
         {"joint: proximal", "joint: distal", "mimic.joint", "cannot follow itself"},
         {"multiplier: 0.5", "multiplier: 0", "mimic.multiplier", "expected a multiplier"},
         {"multiplier: 0.5", "multiplier: 1e9", "mimic.multiplier", "expected a multiplier"},
-        {"multiplier: 0.5", "offset: 0.035", "lower", "beyond its stops"},
+        {"multiplier: 0.5", "offset: 0.035", "lower", "not between its stops"},
         {"multiplier: 0.5", "offset: 1e300", "mimic.offset", "1e"},
         {"multiplier: 0.5", "multipler: 0.5", "mimic.multipler", "did you mean"},
         {"friction: 0.4", "start: 0.01", "start", "gives 0"},

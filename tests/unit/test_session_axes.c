@@ -194,7 +194,7 @@ static void axes_have_defaults_and_limits(void **state)
         {"axis_stiffness: [100, 400, 900], axis_damping: [1, -1, 1]",
          "hands[0].base.coupling.axis_damping", "or more"},
         {"axis_stiffness: [100, 400, 900], stiffness: 100", "hands[0].base.coupling.stiffness",
-         "one of both"},
+         "one of the two keys"},
         {"axis_stiffness: [100, 400]", "", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

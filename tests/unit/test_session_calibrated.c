@@ -121,8 +121,9 @@ static void uncalibrated_inputs_do_not_arm_outputs(void **state)
     expect_session_refused(", calibration_required: true", "", 3, "devices[0].calibration_required",
                            "until the device board is calibrated: run tact calibrate");
     raw = 1;
-    expect_session_refused("", "", 13, "inputs[0].from",
-                           "while channel in0 is in uncalibrated V: tact calibrate --channel in0");
+    expect_session_refused(
+        "", "", 13, "inputs[0].from",
+        "while the channel in0 is in uncalibrated V: run tact calibrate --channel in0");
     assert_int_equal(make_session_of_board("", ", scale: 0.15", 1, &err), 0);
     assert_int_equal(make_session_of_board("", ", offset: 0.1", 1, &err), 0);
     raw = 0;

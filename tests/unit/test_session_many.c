@@ -162,7 +162,7 @@ static void contacts_beyond_the_record_capacity_are_a_fault(void **unused)
     run_session_of_scene_text(text, &options, &report);
     print_message("%s\n", report.fault.text);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-    assert_non_null(strstr(report.fault.text, "no capacity left for its contact"));
+    assert_non_null(strstr(report.fault.text, "no room for another contact"));
     unlink(path);
 }
 

@@ -267,7 +267,7 @@ static void bad_pushed_bases_are_refused(void **state)
         {{9, fine, fine_turn, "", "lag: 0", "rate", "rate", 1,
           "tools: [{hand: tool, device: arm, position: [x, y, z]}]\n"},
          "tools[0].hand",
-         "inputs[0] moves tool.base_x by a force"},
+         "inputs[0] already moves tool.base_x by a measured force"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char scene[8192];

@@ -293,7 +293,7 @@ static void bad_tool_settings_are_refused(void **state)
          12},
         {{"stiffness: 2, damping: 0.02", "stiffness: 2"},
          "hands[0].base.turn_coupling.damping",
-         "a rotation has no default",
+         "a coupling of rotations has no default",
          13},
         {{"stiffness: 2, damping: 0.02", "stiffness: 2, damping: 0.02, hard: true"},
          "hands[0].base.turn_coupling.hard",

@@ -113,7 +113,7 @@ static void outputs_that_form_no_vector_are_refused(void **state)
          "  - {from: tip.base_y, to: probe.fy, limit: 1, rate: 9}\n"
          "  - {from: tip.base_z, to: probe.fz, limit: 1, rate: 9}\n"
          "  - {from: tip.base_x, to: probe.tx, limit: 1, rate: 9}\n",
-         "outputs[3].from", "more than 3 outputs to one device are components"},
+         "outputs[3].from", "a force or moment vector of a device can have 3 outputs at most"},
     };
     const struct tact_session_options options = options_with_probe();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
