@@ -150,7 +150,8 @@ static int measure_surface(int degree, int are_triangles, struct smooth_surface_
     for (int i = 0; !rc && i < PLACES; i++) {
         rc = find_random_surface_point(charts, count, degree, &random, places[i]);
         rc =
-            rc ? tact_error_set(err, rc, "no random place on the surface lies near the vertex") : 0;
+            rc ? tact_error_set(err, rc, "no random point of the surface near its vertex was found")
+               : 0;
     }
     row->time = row->ten_derivatives_time = INFINITY;
     for (int round = 0; !rc && round < 2 * ROUNDS; round++) {
@@ -158,7 +159,8 @@ static int measure_surface(int degree, int are_triangles, struct smooth_surface_
         const double processor_start_time = processor_time();
         rc = evaluate_places(charts, places, round % 2);
         *time = fmin(*time, (processor_time() - processor_start_time) / PLACES);
-        rc = rc ? tact_error_set(err, rc, "the surface has no point at one of the random places")
+        rc = rc ? tact_error_set(err, rc,
+                                 "the surface cannot be evaluated at one of the random points")
                 : 0;
     }
     tact_charts_free(charts);
@@ -239,7 +241,8 @@ static int run_reduced_bowl(const char *folder, struct smooth_bowl_row *row, str
     struct tact_reduced *r = NULL;
     int rc = load_bowl(folder, row->period, &scene, err);
     if (!rc && open_reduced_scene(&run, scene, &session, &r)) {
-        rc = tact_error_set(err, -EDOM, "the thrown bowl has no reduced coordinates");
+        rc = tact_error_set(
+            err, -EDOM, "the scene of the thrown bowl cannot be simulated by reduced coordinates");
     }
     const double processor_start_time = processor_time();
     for (long k = 1, failed = 0; !rc && !failed && k <= lround(scene->duration / row->period);

@@ -21,7 +21,7 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
             return i;
         }
     }
-    fprintf(stderr, "tact: the device has no channel %s\n", text_shown(name));
+    fprintf(stderr, "tact: the device has no input or output channel %s\n", text_shown(name));
     return -1;
 }
 
@@ -51,7 +51,8 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
                                               .user = type ? type->user : NULL,
                                               .messages = {command_message, &are_messages_quiet}};
     if (!type) {
-        fprintf(stderr, "tact: no device type %s\n", text_shown(def->type));
+        fprintf(stderr, "tact: there is no device type %s in this build or its plug-ins\n",
+                text_shown(def->type));
         return EXIT_USAGE;
     }
     if (type->open(&config, device, &err)) {
@@ -106,7 +107,7 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
                                                        : "stable below a stiffness of";
         if (isnan(stable_stiffness) && isnan(unstable_stiffness)) {
             tact_number_print(text, sizeof text,
-                              "# wall with damping %.4g: not tested, the axis has no damping\n",
+                              "# wall with damping %.4g: not tested, as the axis has no damping\n",
                               wall_stiffness->damping[i]);
         } else {
             tact_number_print(text, sizeof text,
@@ -181,11 +182,10 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
 {
     int code = EXIT_GOOD;
     if (axis->is_paced) {
-        code = ask_user_and_wait_for_enter(
-            o,
-            "%s will be driven with up to %g N or N m: let it go, in the "
-            "middle of its travel",
-            o->axis, o->limit);
+        code = ask_user_and_wait_for_enter(o,
+                                           "the axis %s will be driven with up to %g N or N m: "
+                                           "move it to the middle of its travel and let it go",
+                                           o->axis, o->limit);
     }
     command_install_stop_signals();
     code = code ? code : identify_haptic_axis(axis, found);
@@ -193,7 +193,8 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
     set_haptic_force(axis, 0.0);
     axis->device->ops->close(axis->device->self);
     if (!code && axis->late_tick_count) {
-        fprintf(stderr, "tact: %d ticks began late: the results are less accurate for it\n",
+        fprintf(stderr,
+                "tact: %d ticks of the measurement began late: its results are less accurate\n",
                 axis->late_tick_count);
     }
     return code;
@@ -212,8 +213,8 @@ static int check_outputs(const struct calibrate_options *o, const char *path)
     }
     if (!code && path[0] && o->axis[strspn(o->axis, unescaped_characters)]) {
         fprintf(stderr,
-                "tact: %s: expected a channel of letters, digits, _ and -, which is a key "
-                "of the calibration file\n",
+                "tact: %s: expected a channel name of letters, digits, _ and -, as it becomes a "
+                "key of the calibration file\n",
                 text_shown(o->axis));
         code = EXIT_USAGE;
     }

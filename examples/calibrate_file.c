@@ -16,8 +16,10 @@ static struct calibration_entry *find_or_add_entry(struct calibrate_file *file, 
         }
     }
     if (file->count == CALIBRATE_MOST || strlen(key) >= sizeof file->entry[0].key) {
-        fprintf(stderr, "tact: %s: too long, or more than %d keys\n", text_shown(key),
-                CALIBRATE_MOST);
+        fprintf(stderr,
+                "tact: the calibration file cannot have the key %s: it is too long, or the file "
+                "has %d keys already\n",
+                text_shown(key), CALIBRATE_MOST);
         return NULL;
     }
     struct calibration_entry *entry = &file->entry[file->count++];

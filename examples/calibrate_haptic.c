@@ -59,7 +59,7 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
         return EXIT_GOOD;
     }
     set_haptic_force(axis, 0.0);
-    fprintf(stderr, is_stop_requested ? "tact: stopped by a signal; nothing is found\n"
+    fprintf(stderr, is_stop_requested ? "tact: stopped by a signal: nothing is measured\n"
                                       : "tact: the device was disconnected: nothing is measured\n");
     return EXIT_BAD;
 }
@@ -387,8 +387,9 @@ static int fit_axis_model(const struct recorded_motion *recording, double reach,
     if (found->fit_error >
         fmax(WARNED_FIT_ERROR_STEPS * found->resolution, WARNED_FIT_ERROR * reach)) {
         fprintf(stderr,
-                "tact: mass, damping, dry friction and delay explain the motion only to %.3g (rms) "
-                "of %.3g, more than steps of the sensor: they are uncertain\n",
+                "tact: the measured motion differs from that of the fitted mass, damping, dry "
+                "friction and delay by %.3g (rms) of %.3g, more than the resolution of the sensor "
+                "explains: these four are uncertain\n",
                 found->fit_error, reach);
     }
     return EXIT_GOOD;

@@ -112,7 +112,7 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
         printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
                span[3]);
     } else {
-        printf("  %-14s did not move: left out\n", name);
+        printf("  %-14s did not move: not calibrated\n", name);
     }
     if (!was_axis_moved) {
         return EXIT_GOOD;
@@ -228,7 +228,7 @@ static int fit_calibration_map(const struct calibrate_options *o, const double *
     if (o->report) {
         json_object_set_new(o->report, "worst", json_real(worst));
     } else {
-        printf("  worst point: off by %.3g\n", worst);
+        printf("  largest difference of a point from the fit: %.3g\n", worst);
     }
     snprintf(key, sizeof key, "maps.%s", o->channel);
     return calibrate_set_numbers(file, key, c, terms);
@@ -260,8 +260,9 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
         at = end + strspn(end, " ,");
     }
     if (points <= o->degree) {
-        fprintf(stderr, "tact: --points: expected at least %d for degree %d\n", o->degree + 1,
-                o->degree);
+        fprintf(stderr,
+                "tact: --points: expected at least %d numbers for a polynomial of degree %d\n",
+                o->degree + 1, o->degree);
         return EXIT_USAGE;
     }
     for (int i = 0; i < points; i++) {
@@ -294,7 +295,8 @@ int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_d
     char key[96];
     int faults;
     int count = 0;
-    if (ask_user_and_wait_for_enter(o, "take all load off %s", o->zeroed_sensor) ||
+    if (ask_user_and_wait_for_enter(o, "remove all load from the force-torque sensor %s",
+                                    o->zeroed_sensor) ||
         observe_channel_extremes(device, o->seconds, seen, &faults)) {
         return EXIT_BAD;
     }

@@ -89,8 +89,8 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
             (found->damping + wall_stiffness->damping[i]) / (0.5 * axis->period + found->delay);
         if (axis->is_paced && wall_stiffness->analytic_limit[i] > 0.0) {
             fprintf(stderr,
-                    "wall %d of %d, damping %.3g: pressed at most %d times, stiffer each time, "
-                    "in %.0f s\n",
+                    "virtual wall %d of %d, damping %.3g: the axis presses on it at most %d times, "
+                    "with a higher stiffness each time, within %.0f s\n",
                     i + 1, HAPTIC_DAMPINGS, wall_stiffness->damping[i], MAX_PRESSES, duration);
         }
         code = find_stable_stiffness(axis, found, i, wall_stiffness);

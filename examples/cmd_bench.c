@@ -293,7 +293,7 @@ static int measure_field_figure(const struct query *q, int words)
 {
     struct field_wave_row row[FIELD_WAVES];
     if (words > 1 || has_contact_option(q)) {
-        return command_usage(q->name, "field: only --json can be given with it");
+        return command_usage(q->name, "tact bench field takes no option but --json");
     }
     int rc = measure_field_waves(row);
     if (rc) {
@@ -371,7 +371,7 @@ int cmd_bench(int argc, char **argv)
         return measure_field_figure(&q, argc - optind);
     }
     if (!code && (optind >= argc || strcmp(argv[optind], "contact"))) {
-        code = command_usage(q.name, "expected what to measure: contact or field");
+        code = command_usage(q.name, "expected the benchmark to run: contact or field");
     }
     for (int i = optind + 1; !code && i < argc; i++) {
         code =
@@ -380,14 +380,15 @@ int cmd_bench(int argc, char **argv)
                 : command_usage(q.name, "%s: expected the path of a scene file (.yaml)", argv[i]);
     }
     if (!code && q.requested_figures && (q.count || (q.out && !(q.requested_figures & 1 << 3)))) {
-        code = command_usage(q.name, q.count ? "--figure: it cannot be combined with scenes"
-                                             : "-o: only figure 3 can be drawn");
+        code = command_usage(q.name,
+                             q.count ? "--figure cannot be combined with --scene"
+                                     : "-o needs --figure 3: the other figures cannot be drawn");
     }
     if (!code && q.reduced && !(q.tables & 1 << 2)) {
-        code = command_usage(q.name, "--reduced: it is for --table 2");
+        code = command_usage(q.name, "--reduced needs --table 2");
     }
     if (!code && q.tables && (q.count || q.requested_figures || q.out)) {
-        code = command_usage(q.name, "--table: it cannot be combined with scenes, --figure or -o");
+        code = command_usage(q.name, "--table cannot be combined with --scene, --figure or -o");
     }
     for (size_t i = 0; !code && !q.requested_figures && !q.tables && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];

@@ -176,7 +176,9 @@ static int open_calibrated_device(const struct tact_scene_device *def,
     if (!strcmp(def->type, "evdev")) {
         settings[count++] = (struct tact_device_setting){.key = "raw", .text = "true"};
     } else if (strcmp(def->type, "comedi") != 0) {
-        fprintf(stderr, "tact: %s is of type %s: only evdev and comedi are measured\n",
+        fprintf(stderr,
+                "tact: the device %s has the type %s: only devices of the types evdev and comedi "
+                "can be calibrated without --axis\n",
                 text_shown(def->name), text_shown(def->type));
         return EXIT_USAGE;
     }
@@ -229,15 +231,17 @@ static int measure_scene_device(const struct calibrate_options *o,
     struct calibrate_options own = *o;
     own.seconds = o->seconds > 0.0 ? o->seconds : is_measurement_card ? 0.5 : 2.0;
     if (o->zeroed_sensor && !gauges) {
-        fprintf(stderr, "tact: %s has no force-torque sensor %s in the scene\n", o->device,
-                o->zeroed_sensor);
+        fprintf(stderr, "tact: the device %s has no force-torque sensor %s in the scene\n",
+                o->device, o->zeroed_sensor);
         return EXIT_USAGE;
     }
     if (is_measurement_card != (o->channel || o->zeroed_sensor)) {
-        fprintf(stderr,
-                is_measurement_card ? "tact: %s: give --channel and --points, or --zero\n"
-                                    : "tact: %s: --channel and --zero are for measurement cards\n",
-                o->device);
+        fprintf(
+            stderr,
+            is_measurement_card
+                ? "tact: %s is a measurement card: it needs --channel with --points, or --zero\n"
+                : "tact: %s is no measurement card: --channel and --zero are only for such cards\n",
+            o->device);
         return EXIT_USAGE;
     }
     calibrate_choose_path(o, def, directory, path, sizeof path);
@@ -264,7 +268,7 @@ static int measure_scene_device(const struct calibrate_options *o,
     } else if (!code) {
         printf("written: %s\n", text_shown(path));
         if (!def->calibration) {
-            fprintf(stderr, "a scene uses it if the device has the key calibration: %s\n",
+            fprintf(stderr, "a scene uses this file if its device has the key calibration: %s\n",
                     text_shown(path));
         }
     }
@@ -277,7 +281,7 @@ static int calibrate_of_scene(const struct calibrate_options *o)
     int code = load_device_scene(o->scene, &scene);
     const struct tact_scene_device *def = code ? NULL : find_device(scene, o->device);
     if (!code && !def) {
-        fprintf(stderr, "tact: %s has no device %s\n", o->scene, o->device);
+        fprintf(stderr, "tact: the scene %s has no device %s\n", o->scene, o->device);
         code = EXIT_USAGE;
     }
     code = code      ? code
@@ -426,10 +430,13 @@ int cmd_calibrate(int argc, char **argv)
     if ((o.axis || o.drive || o.plot_path || o.plugins || o.limit > 0.0 || o.max_travel > 0.0) &&
         (!is_haptic_calibration || o.channel || o.zeroed_sensor || !o.scene)) {
         return command_usage(argv[0],
-                             "a haptic axis needs --scene, --axis, --drive, --limit and --travel");
+                             "calibration of a haptic axis needs --scene, --axis, --drive, --limit "
+                             "and --travel, without --channel and --zero");
     }
     if ((o.channel || o.zeroed_sensor) && !o.scene) {
-        return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");
+        return command_usage(
+            argv[0],
+            "calibration of a measurement card needs --scene, a scene that lists its inputs");
     }
     o.report = o.json ? json_object() : NULL;
     int code = o.scene ? calibrate_of_scene(&o) : calibrate_attached_device(&o);

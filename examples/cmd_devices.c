@@ -247,7 +247,8 @@ static int parse_test_option(struct device_test *device_test, int option, const 
         device_test->seconds = tact_number_read(optarg, &end);
         return *end || end == optarg ||
                        !(device_test->seconds > 0.0 && device_test->seconds <= 3600.0)
-                   ? command_usage(command, "--seconds %s: expected up to 3600", optarg)
+                   ? command_usage(command, "--seconds %s: expected a number above 0, at most 3600",
+                                   optarg)
                    : 0;
     default:
         for (int i = 0; i < 3; i++) {

@@ -100,7 +100,7 @@ static int check_output_paths(const struct query *q)
         code =
             code || !paths[i] ? code : is_output_allowed(q->name, paths[i], q->force, &q->log, 1);
     }
-    return count ? code : command_usage(q->name, "--csv OUT, --hdf5 OUT or --html OUT is expected");
+    return count ? code : command_usage(q->name, "expected --csv OUT, --hdf5 OUT or --html OUT");
 }
 
 int cmd_export(int argc, char **argv)

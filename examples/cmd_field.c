@@ -236,7 +236,8 @@ static int set_field_option(struct field_command_options *q, const char *name, i
                    : 0;
     case 'p':
         return parse_section_plane(text, q)
-                   ? command_usage(name, "--section %s: expected x, y or z, or as z=0.01", text)
+                   ? command_usage(
+                         name, "--section %s: expected x, y or z, or a plane such as z=0.01", text)
                    : 0;
     case 'o':
         q->out = text;
@@ -280,7 +281,7 @@ int cmd_field(int argc, char **argv)
         code = command_usage(argv[0], "one mesh is expected, not %d", argc - optind);
     }
     if (!code && !(q.material.thickness > 0.0)) {
-        code = command_usage(argv[0], "--thickness is expected: of the layer that yields [m]");
+        code = command_usage(argv[0], "expected --thickness: that of the elastic layer [m]");
     }
     if (!code && q.out) {
         code = is_output_allowed(argv[0], q.out, q.force, (const char *const *)&argv[optind], 1);

@@ -132,8 +132,8 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
                 (*out)->period != i->period)) {
         tact_error_at(err, i->map_path, 0, 0, "scene");
         rc = tact_error_set(err, -EINVAL,
-                            "its first device is expected to be of type import, and its period "
-                            "to be %g s",
+                            "the scene of a recording must have a first device of type import, and "
+                            "the period of the map, %g s",
                             i->period);
     }
     return rc;
@@ -306,7 +306,7 @@ int cmd_import(int argc, char **argv)
         }
         if (c == '?' || (c == 'c' && strcmp(optarg, "convex") && strcmp(optarg, "mesh"))) {
             return c == '?' ? EXIT_USAGE
-                            : command_usage(argv[0], "--collision takes convex or mesh");
+                            : command_usage(argv[0], "--collision: expected convex or mesh");
         }
         hand.out = c == 'o' ? optarg : hand.out;
         hand.material = c == 'm' ? optarg : hand.material;
@@ -319,9 +319,10 @@ int cmd_import(int argc, char **argv)
     const char *const inputs[] = {argv[optind], argc - optind > 1 ? argv[optind + 1] : NULL};
     const bool is_hand_import = argc - optind == 1 && is_hand_file(inputs[0]);
     if ((json && argc - optind == 1) || (of_hand && !is_hand_import)) {
-        return command_usage(argv[0], json && argc - optind == 1
-                                          ? "--json is for DATA.csv"
-                                          : "--material and --collision are for a hand");
+        return command_usage(argv[0],
+                             json && argc - optind == 1
+                                 ? "--json is only for the import of a recording, DATA.csv"
+                                 : "--material and --collision are only for the import of a hand");
     }
     if (is_hand_import) {
         c = hand.out ? is_output_allowed(argv[0], hand.out, hand.force, inputs, 1) : EXIT_GOOD;

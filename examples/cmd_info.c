@@ -244,8 +244,8 @@ static int print_info(struct info *i, int json)
         return command_error(&err);
     }
     if (tact_scene_log_open(i->log, messages, &i->scene_log, &err)) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "%s: no pairs, bodies and devices are listed",
-                     err.text);
+        tact_message(messages, TACT_MESSAGE_WARNING,
+                     "%s: pairs, bodies and devices of the log are not listed", err.text);
         tact_scene_log_close(&i->scene_log);
     }
     int rc = survey_log_records(i->log, &i->scene_log, &i->survey);

@@ -180,7 +180,7 @@ int cmd_moments(int argc, char **argv)
     }
     int words = argc - optind;
     if (!code && words != (q.check ? 0 : 2)) {
-        code = q.check ? command_usage(q.name, "--check takes one file and no shapes")
+        code = q.check ? command_usage(q.name, "--check FILE takes no shapes besides")
                        : command_usage(q.name, "two shapes are expected, not %d", words);
     }
     if (!code) {

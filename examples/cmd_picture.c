@@ -216,7 +216,8 @@ static int make_picture_strip(struct picture_strip *s)
         return command_error(&err);
     }
     if (tact_log_state(s->log)->ticks < 2) {
-        fprintf(stderr, "%s: %s: two ticks at least are needed\n", s->command, text_shown(s->path));
+        fprintf(stderr, "%s: %s: the log has fewer than two ticks\n", s->command,
+                text_shown(s->path));
         return EXIT_USAGE;
     }
     int code = choose_picture_ticks(s);

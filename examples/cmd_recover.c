@@ -63,10 +63,11 @@ static void print_recovery_text(const char *path, const struct tact_recover_repo
            text_shown(path), (ull)r->ticks, (ull)r->events, (ull)r->ticks_added,
            (ull)r->events_added);
     if (r->bytes_cut) {
-        printf("  %llu bytes of an incomplete record removed\n", (ull)r->bytes_cut);
+        printf("  %llu bytes of an incomplete record were removed from the end of the log\n",
+               (ull)r->bytes_cut);
     }
     if (!r->rings) {
-        printf("  its recorder left no ticks in memory: the last ones may be missing\n");
+        printf("  the log's recorder left no ticks in memory: the last ticks may be missing\n");
     }
     print_log_damage(r);
     if (r->ticks_lost || r->events_lost || r->counters_damaged) {
@@ -149,14 +150,15 @@ static int recover_log_part(struct recovery_outcome *all, const char *path, unsi
     struct tact_recover_report one;
     if (number > 1 && !is_log_part(path, all->session, number)) {
         fprintf(stderr,
-                "tact: %s: left as it is: it does not state that it is file %u of this "
-                "session\n",
+                "tact: %s: not changed: the file does not state that it is file %u of this "
+                "session's log\n",
                 text_shown(path), number);
         return 0;
     }
     int rc = tact_log_recover(path, NULL, &one, &err);
     if (rc == -ENODATA && number > 1 && !unlink(path)) { /* created ahead, but not used yet */
-        fprintf(stderr, "tact: %s: removed: it was created but contained no tick\n",
+        fprintf(stderr,
+                "tact: %s: removed: the recorder had created this file, but it contained no tick\n",
                 text_shown(path));
         return 0;
     }
@@ -183,7 +185,8 @@ static int recover_session_parts(const char *path, int json)
     }
     if (all.does_session_continue && !all.report.damage[0]) {
         snprintf(all.report.damage, sizeof all.report.damage,
-                 "a file of the session that follows file %d is missing or damaged", all.files);
+                 "the file of the session's log that follows file %d is missing or damaged",
+                 all.files);
     }
     if (all.files && json && print_recovery_json(&all.report)) {
         return EXIT_BAD;

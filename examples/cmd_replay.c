@@ -70,8 +70,8 @@ static void print_replay_table(const char *path, const struct tact_replay_report
     printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n", text_shown(path),
            (ull)r->ticks, (ull)r->values, (ull)r->differing);
     if (r->differing) {
-        printf("  first at tick %llu, %s[%u]: %.17g in the log, %.17g now\n", (ull)r->first_tick,
-               r->first_field, r->first_element, r->logged, r->replayed);
+        printf("  the first difference at tick %llu, %s[%u]: %.17g in the log, %.17g now\n",
+               (ull)r->first_tick, r->first_field, r->first_element, r->logged, r->replayed);
     }
     if (r->differing && r->mismatch[0]) {
         printf("  recorded with another %s\n", text_shown(r->mismatch));
@@ -81,7 +81,7 @@ static void print_replay_table(const char *path, const struct tact_replay_report
                (ull)r->bytes_lost);
     }
     if (r->resyncs) {
-        printf("  %llu gaps of lost ticks, after which the state was taken from the log\n",
+        printf("  %llu gaps of lost ticks, after each of which the state was read from the log\n",
                (ull)r->resyncs);
     }
     printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute_latency.p50 * 1e-3,
@@ -269,14 +269,14 @@ int cmd_replay(int argc, char **argv)
         code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
     if (!code && !r.options.playback_device != !r.scene) {
-        code = command_usage(
-            argv[0],
-            r.scene ? "--scene goes with --onto DEVICE"
-                    : "--onto needs --scene FILE: the deadman and limits come from a local scene");
+        code = command_usage(argv[0], r.scene ? "--scene is only for a replay with --onto DEVICE"
+                                              : "--onto needs --scene FILE: a local scene with the "
+                                                "deadman and the limits of the outputs");
     }
     if (!code && r.view && (r.options.playback_device || r.options.realtime)) {
-        code = command_usage(argv[0], "--view follows the pace of its page and excludes %s",
-                             r.options.playback_device ? "--onto" : "--realtime");
+        code = command_usage(
+            argv[0], "--view cannot be combined with %s: the page sets the pace of the replay",
+            r.options.playback_device ? "--onto" : "--realtime");
     }
     code = code ? code : range_check_not_empty(&r.range, argv[0]);
     r.options.from = r.range.at[0];

@@ -48,7 +48,8 @@ static int print_run_verdict(const struct run *run, const struct tact_session *s
         return EXIT_REALTIME_REFUSED;
     }
     if (rc == -ETIME) {
-        fprintf(stderr, "%s: a tick did not end: the real-time fuse stopped the loop\n", run->name);
+        fprintf(stderr, "%s: a tick took too long: the run-time limit (fuse) stopped the loop\n",
+                run->name);
     } else if (report->recorder.error) {
         fprintf(stderr, "%s: %s is not complete: %s\n", run->name, text_shown(path),
                 strerror(-report->recorder.error));
@@ -59,7 +60,7 @@ static int print_run_verdict(const struct run *run, const struct tact_session *s
                 text_shown(path), (unsigned long long)report->recorder.overruns);
         rc = 1;
     } else if (report->safety == TACT_SAFETY_FAULT) {
-        fprintf(stderr, "%s: the run ended in a fault, since tick %llu: %s\n", run->name,
+        fprintf(stderr, "%s: the run ended with a fault, which began at tick %llu: %s\n", run->name,
                 (unsigned long long)report->fault.tick, report->fault.text);
         rc = 1;
     }

@@ -227,13 +227,13 @@ int cmd_teleop(int argc, char **argv)
         return command_usage(argv[0], "expected --check or --print, not both");
     }
     if (o.print && run.json) {
-        return command_usage(argv[0], "--print has no --json");
+        return command_usage(argv[0], "--print cannot be combined with --json");
     }
     if ((o.check || o.print) && run.options.record) {
         return command_usage(argv[0], "%s records nothing", o.check ? "--check" : "--print");
     }
     if (!o.check && (o.seconds > 0.0 || o.wait >= 0.0)) {
-        return command_usage(argv[0], "--seconds and --wait are of --check");
+        return command_usage(argv[0], "--seconds and --wait are only for --check");
     }
     o.seconds = o.seconds > 0.0 ? o.seconds : 10.0;
     o.wait = o.wait >= 0.0 ? o.wait : 60.0;

@@ -65,7 +65,8 @@ static int view_scene(const char *command, const struct player_options *o, const
         argv[argc++] = (char *)plugins;
     }
     if (o->time > 0.0 || o->starts_paused) {
-        return command_usage(command, "--time and --paused need a log, and %s is not one", o->path);
+        return command_usage(command, "--time and --paused are only for a log, and %s is not one",
+                             o->path);
     }
     optind = 1;
     return cmd_sim(argc, argv);
@@ -120,7 +121,7 @@ int cmd_view(int argc, char **argv)
     }
     if (plugins) {
         return command_usage(
-            argv[0], "--plugins needs a scene, and %s is none: a log has what its devices did",
+            argv[0], "--plugins is only for a scene, and %s is a log, which needs no devices",
             o.path);
     }
     command_install_stop_signals();

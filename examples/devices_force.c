@@ -65,8 +65,8 @@ static int has_user_agreed(const struct push *push, enum devices_force_consent f
         return 0;
     }
     if (!isatty(STDIN_FILENO)) {
-        fprintf(stderr,
-                "tact: no force was played: there is no terminal to ask at (--force yes)\n");
+        fprintf(stderr, "tact: no force was played: there is no terminal to ask for consent "
+                        "(--force yes needs none)\n");
         return 0;
     }
     fprintf(
@@ -208,7 +208,7 @@ int devices_force_output(const struct devices_target *target, enum devices_force
     restore_terminal(&push);
     print_force_test(&push, seconds, why, report);
     if (target->input && push.oldest == 0.0 && !why) {
-        fprintf(stderr, "tact: %s accepted no force\n", target->input->path);
+        fprintf(stderr, "tact: the device %s accepted no force command\n", target->input->path);
         return EXIT_BAD;
     }
     return why && strcmp(why, "a key") && strcmp(why, "a button") && strcmp(why, "a signal")

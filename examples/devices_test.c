@@ -167,7 +167,7 @@ int devices_report_no_access(const struct tact_attached_access *access)
         fprintf(stderr, "tact: %s\n", access->why);
     }
     if (access->error && (access->fix[0] || access->rule[0])) {
-        fprintf(stderr, "tact: to get access: %s%s%s\n", access->fix,
+        fprintf(stderr, "tact: to get access to the device: %s%s%s\n", access->fix,
                 access->fix[0] && access->rule[0] ? ", or: " : "", access->rule);
     }
     return access->error;

@@ -23,15 +23,15 @@ void difference_print_table(const struct difference *d, const char *a, const cha
                b, (ull)d->unmatched_tick_counts[1]);
     }
     if (d->unmatched_field_count) {
-        printf("  %u fields are absent from the other log or have another length there\n",
+        printf("  %u fields are in one log only, or have another length in the other\n",
                d->unmatched_field_count);
     }
     if (!d->differing_value_count) {
         return;
     }
-    printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
-           text_shown(d->fields[d->first_field].name), d->first_element, d->first_values[0], a,
-           d->first_values[1], b);
+    printf("  the first difference at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n",
+           (ull)d->first_tick, text_shown(d->fields[d->first_field].name), d->first_element,
+           d->first_values[0], a, d->first_values[1], b);
     printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {

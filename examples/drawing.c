@@ -134,7 +134,7 @@ static void report_gnuplot(const struct drawing *d, int rc, int message)
     ssize_t n = rc == EPROTO && message >= 0 ? pread(message, words, sizeof words - 1, 0) : 0;
     words[n > 0 ? n : 0] = '\0';
     fprintf(stderr, "%s: %s: %s: %s\n", d->out.command, text_shown(d->out.path),
-            rc == EPROTO ? "gnuplot could not draw it" : "cannot be written",
+            rc == EPROTO ? "gnuplot could not draw the picture" : "cannot be written",
             rc == EPROTO ? text_shown(words) : strerror(rc));
 }
 

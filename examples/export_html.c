@@ -103,11 +103,11 @@ static void report_omitted_fields(const struct playback *p, const struct output 
     if (kept == count) {
         return;
     }
-    fprintf(
-        stderr,
-        "%s: %s: without %u of %u fields of the log, as it takes at most %d values and %.0f MiB:",
-        out->command, text_shown(out->path), count - kept, count, WIRE_MAX_HELLO_VALUES,
-        MAX_EXPORTED_VALUE_BYTES / (1024.0 * 1024.0));
+    fprintf(stderr,
+            "%s: %s: left out %u of %u fields of the log, as the page takes at most %d values and "
+            "%.0f MiB:",
+            out->command, text_shown(out->path), count - kept, count, WIRE_MAX_HELLO_VALUES,
+            MAX_EXPORTED_VALUE_BYTES / (1024.0 * 1024.0));
     for (uint32_t i = kept; i < count && i < kept + MAX_NAMED_FIELDS; i++) {
         fprintf(stderr, "%s %s", i > kept ? "," : "", text_shown(layout->fields[i].name));
     }

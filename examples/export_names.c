@@ -75,12 +75,14 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
     }
     n->period = period ? tact_number_read(period, NULL) : NAN;
     if (!(n->period > 0.0)) {
-        tact_message(messages, TACT_MESSAGE_WARNING, "the log states no period: its times are NaN");
+        tact_message(
+            messages, TACT_MESSAGE_WARNING,
+            "the log does not state the period of its loop: times in seconds are written as NaN");
         n->period = NAN;
     }
     if (tact_scene_log_open(log, messages, &n->scene_log, &err)) {
         tact_message(messages, TACT_MESSAGE_WARNING,
-                     "%s: joints and channels are numbered, not named", err.text);
+                     "%s: joints and channels are written with numbers instead of names", err.text);
         return 0;
     }
     name_joints(n);

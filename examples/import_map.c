@@ -172,7 +172,9 @@ static int add_imported_channel(struct import *i, const char *name, const char *
     for (int k = 0; k < i->channel_count; k++) {
         if (!strcmp(i->channel[k].name, c->name)) {
             tact_error_at(err, i->map_path, 0, 0, name);
-            return tact_error_set(err, -EINVAL, "two channels would be called \"%s\"", c->name);
+            return tact_error_set(err, -EINVAL,
+                                  "two mapped columns would become a channel with the name \"%s\"",
+                                  c->name);
         }
     }
     c->word = word;
@@ -239,7 +241,8 @@ static int add_imported_pose(struct import *i, const struct map_pose *p, struct 
     int rc = unit ? 0 : -EINVAL;
     if (!rc && p->quat_wxyz && p->quat_xyzw) {
         tact_error_at(err, i->map_path, 0, 0, p->name);
-        rc = tact_error_set(err, -EINVAL, "quat_wxyz and quat_xyzw are both given");
+        rc = tact_error_set(err, -EINVAL,
+                            "quat_wxyz and quat_xyzw are both given: expected one of them");
     }
     i->body[i->body_count++] = (struct tact_recorder_body){p->name, next_channel_offset(i)};
     start_column_group(i, p->name);
@@ -302,7 +305,7 @@ static int add_imported_channels(struct import *i, struct tact_error *err)
     }
     if (!rc && i->channel_count == 0) {
         tact_error_at(err, i->map_path, 0, 0, NULL);
-        rc = tact_error_set(err, -EINVAL, "no joints, poses, wrenches or signals are mapped");
+        rc = tact_error_set(err, -EINVAL, "the map has no joints, poses, wrenches or signals");
     }
     return rc;
 }
@@ -313,16 +316,16 @@ static int check_import_map(struct import *i, struct tact_error *err)
     const char *key = NULL, *why = NULL;
     if (!m->time == !(m->rate > 0.0)) {
         key = m->time ? "time" : "rate";
-        why = "either the rate of the rows [Hz] or the column of their time is expected";
+        why = "expected either rate, that of the rows [Hz], or time, the column with their times";
     } else if (!(isfinite(m->rate) && m->rate >= 0.0 && m->rate < 1e7)) {
         key = "rate";
-        why = "must be over 0 and under 1e7 Hz";
+        why = "must be above 0 and below 1e7 Hz";
     } else if (m->period != 0.0 && !(m->period >= 1e-5 && m->period <= 0.1)) {
         key = "period";
         why = "must be from 1e-5 to 0.1 s";
     } else if (m->repeats && strcmp(m->repeats, "keep") && strcmp(m->repeats, "fill")) {
         key = "repeats";
-        why = "keep or fill is expected";
+        why = "expected keep or fill";
     }
     if (why) {
         tact_error_at(err, i->map_path, 0, 0, key);

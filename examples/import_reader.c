@@ -202,9 +202,9 @@ static int exchange_with_reader(struct reader_exchange *x, const char *program, 
     int rc = start_reader(x, program, type, &pid);
     if (rc) {
         signal(SIGPIPE, before);
-        return tact_error_set(err, rc, "its reader %s cannot be started: %s%s", program,
-                              strerror(-rc),
-                              rc == -ENOENT ? "; this tact was built without it" : "");
+        return tact_error_set(
+            err, rc, "the program %s that reads this file cannot be started: %s%s", program,
+            strerror(-rc), rc == -ENOENT ? "; this build of tact was made without it" : "");
     }
     rc = exchange_with_reader_until_closed(x, end);
     if (rc) {
@@ -220,12 +220,13 @@ static int exchange_with_reader(struct reader_exchange *x, const char *program, 
     signal(SIGPIPE, before);
     x->message[strcspn(x->message, "\n")] = '\0';
     if (rc) {
-        return tact_error_set(err, rc, "its reader was stopped: %s", strerror(-rc));
+        return tact_error_set(err, rc, "the process that reads this file was stopped: %s",
+                              strerror(-rc));
     }
     if (!WIFEXITED(status)) {
-        return tact_error_set(err, -EINVAL, "the process that reads it was killed by signal %d%s",
-                              WTERMSIG(status),
-                              WTERMSIG(status) == SIGXCPU ? ": it took too long" : "");
+        return tact_error_set(
+            err, -EINVAL, "the process that reads this file was killed by signal %d%s",
+            WTERMSIG(status), WTERMSIG(status) == SIGXCPU ? ": it took too long" : "");
     }
     return WEXITSTATUS(status) ? tact_error_set(err, -EINVAL, "cannot be read: %s",
                                                 x->message[0] ? x->message : "it is empty")

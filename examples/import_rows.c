@@ -129,7 +129,7 @@ static int read_all_rows(struct reading *r)
     }
     if (!rc && r->import->rows < 2) {
         tact_error_at(r->err, r->csv.path, 0, 0, NULL);
-        rc = tact_error_set(r->err, -EINVAL, "fewer than two rows");
+        rc = tact_error_set(r->err, -EINVAL, "the file has fewer than two rows of data");
     }
     return rc;
 }
@@ -144,7 +144,10 @@ static int check_unit_quaternions(struct import *i, const struct import_group *g
         double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
         if (!(norm > 0.5 && norm < 2.0)) {
             tact_error_at(err, i->csv_path, 0, 0, g->name);
-            return tact_error_set(err, -EINVAL, "row %zu: a quaternion of length %g", k + 1, norm);
+            return tact_error_set(
+                err, -EINVAL,
+                "row %zu: the quaternion has the length %g: expected one between 0.5 and 2", k + 1,
+                norm);
         }
         double side = 1.0;
         if (k > 0) {

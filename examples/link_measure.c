@@ -130,7 +130,7 @@ static void report_absent_peer(const char *command, const struct link_options *o
             (unsigned long long)c->other_version_packet_count);
     if (c->other_version_packet_count) {
         fprintf(stderr,
-                "%s: packets of version %d of the format arrive, and this end has version "
+                "%s: packets with version %d of the packet format arrive, but this end has version "
                 "%d: both ends need the same version of tact\n",
                 command, m->endpoint.other_version_packet_count, TACT_NETWORK_VERSION);
     }

@@ -113,9 +113,10 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           !is_tie_supported(scene, tie, modes) ? "is not stable at this delay: use mode waves"
-           : mode == LINK_MODEL                 ? "settles at any delay"
-                                                : "settles at this delay");
+           !is_tie_supported(scene, tie, modes)
+               ? "a wall is not stable at this delay: use mode: waves"
+           : mode == LINK_MODEL ? "settles at any delay"
+                                : "settles at this delay");
 }
 
 /* Whether a tie belongs to the measured device; also records whether the link supports its mode. */

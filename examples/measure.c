@@ -21,7 +21,9 @@ static int set_unmeasured_error(int rc, struct tact_error *err)
         return tact_error_set(err, rc, "two half-spaces have no finite overlap");
     }
     if (rc == -ENOSPC) {
-        return tact_error_set(err, rc, "too many triangle pairs near the overlap of the meshes");
+        return tact_error_set(
+            err, rc,
+            "the overlap of the meshes has more triangle pairs near it than can be measured");
     }
     return tact_error_set(err, rc, "the overlap cannot be measured: %s", strerror(-rc));
 }
@@ -73,9 +75,9 @@ int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose
     for (int i = 0; i < 2; i++) {
         double ratio = 1.0;
         if (shape[i].kind == TACT_SHAPE_SPHERE) {
-            return tact_error_set(err, -ENOTSUP,
-                                  "a sphere has no faces: --method convex is for "
-                                  "polyhedra and half-spaces");
+            return tact_error_set(
+                err, -ENOTSUP,
+                "--method convex is only for polyhedra and half-spaces: a sphere has no faces");
         }
         int concave = tact_shape_type(shape[i].kind)->concave;
         int rc = concave ? tact_mesh_convexity(shape[i].mesh, &ratio) : 0;

@@ -29,8 +29,8 @@ int is_output_allowed(const char *command, const char *path, int force, const ch
     for (int i = 0; i < count && !target; i++) {
         if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file.st_ino &&
             input.st_dev == existing_file.st_dev && S_ISREG(existing_file.st_mode)) {
-            fprintf(stderr, "%s: %s: is an input of this command, and is not overwritten\n",
-                    command, shown_path);
+            fprintf(stderr, "%s: %s is an input of this command: it is not overwritten\n", command,
+                    shown_path);
             return EXIT_USAGE;
         }
     }

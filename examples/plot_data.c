@@ -481,9 +481,9 @@ static int choose_tick_range(struct plot_session *s, struct tact_error *err)
     s->from = (double)s->ticks[0] * period;
     s->to = (double)s->ticks[1] * period;
     if (s->ticks[0] >= s->ticks[1] || s->ticks[1] <= state->first_tick) {
-        return tact_error_set(err, -EINVAL, "no tick of the log, %llu to %llu, is in the range",
-                              (unsigned long long)state->first_tick,
-                              (unsigned long long)state->last_tick);
+        return tact_error_set(
+            err, -EINVAL, "no tick of the log, %llu to %llu, is in the range of --from and --to",
+            (unsigned long long)state->first_tick, (unsigned long long)state->last_tick);
     }
     return 0;
 }

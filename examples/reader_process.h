@@ -19,7 +19,7 @@ enum { READER_MOST_BYTES = 1 << 28 /* maximum size of a file [bytes] */ };
 #elif defined __riscv && __riscv_xlen == 64
 #define READER_ARCHITECTURE AUDIT_ARCH_RISCV64
 #else
-#error "the architecture of system calls is not known here"
+#error "the sandbox has no list of system calls for this processor architecture"
 #endif
 
 /* Beginning of a filter of system calls: ends the process where they are of another architecture,

@@ -106,7 +106,7 @@ static int set_reduced_impact_law(struct run *run, const char *law)
     run->reduced = 1;
     run->use_newton_impact_law = law && !strcmp(law, "newton");
     if (run->options.clock == TACT_LOOP_REAL) {
-        return command_usage(run->name, "--reduced: only tact sim has this option");
+        return command_usage(run->name, "--reduced: only tact sim supports this option");
     }
     return law && !run->use_newton_impact_law && strcmp(law, "chatterjee-ruina")
                ? command_usage(run->name, "--reduced=%s: newton or chatterjee-ruina is expected",
@@ -267,8 +267,8 @@ int run_parse(struct run *run, int argc, char **argv)
         return rc;
     }
     if (has_reduced_coefficient(run) && !run->reduced) {
-        return command_usage(run->name, "--static, --dynamic, --spin and --tangential-restitution "
-                                        "are of --reduced");
+        return command_usage(
+            run->name, "--static, --dynamic, --spin and --tangential-restitution need --reduced");
     }
     if (argc - optind != 1) {
         return command_usage(run->name, "one scene is expected, not %d", argc - optind);

@@ -37,20 +37,21 @@ static int has_supported_body(const struct tact_scene *scene)
 static const char *reason_not_reducible(const struct tact_scene *scene)
 {
     const char *const none = NULL;
-    return scene->hands_count          ? "the scene has a hand"
-           : scene->joints_count       ? "the scene has joints"
-           : scene->devices_count      ? "the scene has devices"
-           : scene->tools_count        ? "the scene has a tool"
-           : has_supported_body(scene) ? "the body has support_until, and this method does not "
-                                         "carry its weight"
-                                       : none;
+    return scene->hands_count     ? "the scene has a hand"
+           : scene->joints_count  ? "the scene has joints"
+           : scene->devices_count ? "the scene has devices"
+           : scene->tools_count   ? "the scene has a tool"
+           : has_supported_body(scene)
+               ? "the body has the key support_until, which reduced coordinates do not support"
+               : none;
 }
 
 /* Index of the only pair of a world, or -1 with a reason. */
 static int find_only_pair(const struct tact_world *world, const char **why)
 {
     const int pair = tact_world_next_pair(world, -1);
-    *why = tact_world_body_count(world) != 1        ? "there is not one moving body"
+    *why = tact_world_body_count(world) != 1
+               ? "reduced coordinates need exactly one moving body in the scene"
            : pair < 0                               ? "nothing can touch"
            : tact_world_next_pair(world, pair) >= 0 ? "the scene has more than one pair of shapes"
                                                     : NULL;
@@ -59,7 +60,7 @@ static int find_only_pair(const struct tact_world *world, const char **why)
     }
     const struct tact_contact_law *law = tact_world_law(world, pair);
     const struct tact_contact_model *model = tact_world_model(world, pair);
-    *why = strcmp(model->name, "smooth") != 0 ? "the model of the pair is not smooth"
+    *why = strcmp(model->name, "smooth") != 0 ? "the contact model of the pair is not smooth"
            : law->modulus > 0.0 || law->tip_radius > 0.0 || law->compliance > 0.0 ||
                    law->tangential_compliance > 0.0
                ? "the contact is compliant, and this method needs a rigid contact point"
@@ -132,7 +133,8 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, MAX_CONTACT_GAP_AT_START)) {
         char reason[160];
-        snprintf(reason, sizeof reason, "cannot start: %s (an overlap of up to %g um is allowed)",
+        snprintf(reason, sizeof reason,
+                 "the motion cannot start: %s (an overlap of up to %g um is allowed)",
                  tact_reduced_failure(*out), 1e6 * MAX_CONTACT_GAP_AT_START);
         return refuse_reduced_run(run, reason);
     }
@@ -156,8 +158,8 @@ static void print_reduced_table(const struct tact_reduced *r, double energy)
         "charts crossed\n",
         is->contacts, is->separations, is->impacts, is->slides, is->rolls, is->crossings);
     if (is->others) {
-        printf("  in %ld steps the surfaces overlap at a second place, which this method does not "
-               "know\n",
+        printf("  in %ld steps the surfaces overlap at a second place, which reduced coordinates "
+               "neglect\n",
                is->others);
     }
     printf("\n  centre     %.9f %.9f %.9f m\n  quat_wxyz  %.9f %.9f %.9f %.9f\n"

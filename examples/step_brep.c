@@ -234,7 +234,7 @@ struct step_surface *step_surfaces_read(const char *text, int *count, const char
 {
     struct brep_reader b = {.at = strstr(text, "\nSurfaces ")};
     *count = 0;
-    *what = "gmsh's text of the solid has no surfaces";
+    *what = "the file that gmsh wrote of the solid has no surfaces";
     if (!b.at) {
         return NULL;
     }
@@ -245,7 +245,7 @@ struct step_surface *step_surfaces_read(const char *text, int *count, const char
         read_surface(&b, &surfaces[(*count)++], 0);
     }
     if (surfaces && b.is_invalid) {
-        *what = "gmsh's text of the solid is not understood";
+        *what = "the file that gmsh wrote of the solid has an unknown format";
         step_surfaces_free(surfaces, *count);
         *count = 0;
         return NULL;

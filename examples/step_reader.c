@@ -360,7 +360,7 @@ static int convert_step_file(const struct folder *folder)
         return 1;
     }
     if (start_gmsh()) {
-        return report_refused_solid("gmsh does not start");
+        return report_refused_solid("the library gmsh cannot be initialised");
     }
     reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
     reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
@@ -373,7 +373,8 @@ static int convert_step_file(const struct folder *folder)
     if (text) {
         rc = write_faces(faces, count, text);
     } else if (count) {
-        report_refused_solid("no memory, or no disk space, for gmsh's text of the solid");
+        report_refused_solid(
+            "no memory, or no disk space, for the file that gmsh writes of the solid");
     }
     gmshFree(faces);
     free(text);
@@ -420,8 +421,8 @@ static int wait_for_process(pid_t pid)
         return WEXITSTATUS(status);
     }
     fprintf(stderr, "%s\n",
-            is_late || WTERMSIG(status) == SIGXCPU ? "the file took too long to read"
-                                                   : "gmsh failed while it read it");
+            is_late || WTERMSIG(status) == SIGXCPU ? "the STEP file took too long to read"
+                                                   : "gmsh failed while it read the STEP file");
     return 1;
 }
 
@@ -431,7 +432,7 @@ int main(int argc, char **argv)
     size_t size = 0;
     message_out = stderr;
     if (argc != 3 || strcmp(argv[1], "step") != 0) {
-        fputs("tact-step is started by tact import\n", stderr);
+        fputs("tact-step reads STEP files for tact import, which starts it\n", stderr);
         return 2;
     }
     char *data = reader_read_input(&size);
@@ -445,7 +446,7 @@ int main(int argc, char **argv)
     snprintf(folder.brep, sizeof folder.brep, "%s/solid.brep", folder.path);
     int rc = write_file(folder.step, data, size)
                  ? 0
-                 : report_refused_solid("no room for a temporary file");
+                 : report_refused_solid("no disk space for a temporary file");
     free(data);
     /* an interrupt ends the child process only, whose files are then removed */
     signal(SIGINT, SIG_IGN);

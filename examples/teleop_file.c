@@ -73,7 +73,7 @@ static int check_site(const struct teleop *t, const char *name, const struct tel
         return refuse_file(t, name, err, "expected one of listen and connect");
     }
     if (!site->key != !site->peer) {
-        return refuse_file(t, name, err, "expected both key and peer, or neither");
+        return refuse_file(t, name, err, "expected both keys key and peer, or neither");
     }
     return 0;
 }

@@ -248,7 +248,9 @@ static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_co
                       const char *device, struct tact_error *err)
 {
     if (!tie_count) {
-        return tact_error_set(err, -EINVAL, "no joint is tied to the other end by %s", device);
+        return tact_error_set(err, -EINVAL,
+                              "no joint of this scene is tied to the other end by the device %s",
+                              device);
     }
     if (!wave_tie_count && (e->t->impedance || e->t->tank)) {
         teleop_locate_error_at_key(e->t, e->t->impedance ? "impedance" : "tank", err);

@@ -175,8 +175,8 @@ void text_print_port_energy(const char *name, double energy, double least, uint6
 void text_print_stale_force(uint64_t held, uint64_t missing)
 {
     if (held || missing) {
-        printf("    its device was stale: the last force was used in %llu ticks, and none in "
-               "%llu\n",
+        printf("    the device of this port was stale: its last force was used in %llu ticks, and "
+               "zero force in %llu\n",
                (unsigned long long)held, (unsigned long long)missing);
     }
 }

@@ -94,9 +94,8 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
     if (!good || tact_shape_tessellate(out)) {
         char form[64];
         return tact_error_set(err, -EDOM,
-                              "\"%s\" is no shape: %s with positive sizes in m is "
-                              "expected",
-                              word, format_shape_syntax(type, form, sizeof form));
+                              "\"%s\" is no shape: expected %s with positive sizes in m", word,
+                              format_shape_syntax(type, form, sizeof form));
     }
     return 0;
 }
@@ -108,7 +107,7 @@ int read_soup_of_file(const char *path, double scale, struct tact_soup *out, str
     tact_error_at(err, path, 0, 0, NULL);
     int rc = tact_file_read(path, TACT_FILE_MESH_BYTES, &data, &size);
     if (rc == -EFBIG) {
-        tact_error_set(err, rc, "a mesh file of at most %d MiB is expected",
+        tact_error_set(err, rc, "expected a mesh file of at most %d MiB",
                        TACT_FILE_MESH_BYTES >> 20);
     } else if (rc) {
         tact_error_set(err, rc, "%s", rc == -EISDIR ? "not a regular file" : strerror(-rc));
@@ -207,8 +206,7 @@ int parse_shape_pair_option(struct shape_pair_options *q, const char *command, i
     case 'b':
         return parse_pose_words(text, &q->pose[option - 'a'])
                    ? command_usage(command,
-                                   "--pose-%c \"%s\": \"x y z\" or \"x y z qw qx qy qz\" is "
-                                   "expected",
+                                   "--pose-%c \"%s\": expected \"x y z\" or \"x y z qw qx qy qz\"",
                                    option, text)
                    : 0;
     case 's':

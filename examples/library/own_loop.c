@@ -64,8 +64,8 @@ static int run_session_in_own_loop(const char *path, double seconds, const char 
         tact_realtime_leave();
         const int ended = tact_session_end(session, &report);
         rc = rc ? rc : ended;
-        printf("%llu ticks, %llu missed their deadline\n", (unsigned long long)report.loop.executed,
-               (unsigned long long)report.loop.missed);
+        printf("%llu ticks, of which %llu missed their deadline\n",
+               (unsigned long long)report.loop.executed, (unsigned long long)report.loop.missed);
     }
     tact_session_destroy(session);
     tact_scene_free(scene);

@@ -149,7 +149,8 @@ static void receive_client_message(struct server *s, struct foxglove_client *c, 
         return;
     }
     if (c->request.size > MAX_SERVER_REQUEST_BYTES) {
-        foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: it is longer than %d bytes",
+        foxglove_set_status(c, FOXGLOVE_ERROR,
+                            "Invalid message: a message must not be longer than %d bytes",
                             MAX_SERVER_REQUEST_BYTES);
     } else if (lws_frame_is_binary(c->wsi)) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: expected text");

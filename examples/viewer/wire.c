@@ -9,7 +9,7 @@
 _Static_assert(sizeof(struct wire_head) == 88 && sizeof(struct wire_pose) == 32 &&
                    sizeof(struct wire_contact) == 176 && sizeof(struct wire_joint) == 40 &&
                    sizeof(struct wire_pressure) == 616,
-               "page/wire.js reads the members at these offsets");
+               "page/wire.js reads the members of these structs by their offsets: change both");
 
 /* A message of a frame that is being written. */
 struct frame_writer {

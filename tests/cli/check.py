@@ -175,7 +175,7 @@ def fault(folder):
         assert safety["state"] == "fault", safety
         assert safety["fault"] == "body ball: the speed exceeds max_speed", safety
         assert re.search(r"error: fault at t = 0\.050 s: body ball: the speed exceeds", "\n".join(err)), err
-        assert re.search(r"ended in a fault, since tick 50: body ball: the speed exceeds", err[-1]), err
+        assert re.search(r"ended with a fault, which began at tick 50: body ball: the speed exceeds", err[-1]), err
     with open(scene, "w", encoding="utf-8") as stream:
         stream.write(FAST.replace("0.5\nmat", "1\nmat", 1))
     tact("sim", scene, "--quiet")
@@ -205,8 +205,8 @@ def deep(folder):
             stream.write(SLIDE % axis)
         out, err = tact("sim", scene, "--duration", "0.5", "--moments", "host", "--json",
                         "--record", log)
-        said = "h.a and floor start 0.1 mm deep"
-        said += " and no joint of h can separate them" if stuck else ""
+        said = "h.a and floor start with an overlap of 0.1 mm"
+        said += ", and no joint of h can separate them" if stuck else ""
         assert [line for line in err if line.endswith(": " + said)], err
         report = json.loads(out)
         pair, joint = report["pairs"][0], report["joints"]["h.a"]
@@ -292,14 +292,14 @@ def reduced(folder):
             stream.write(text.replace(old, new))
     table, _ = tact("sim", ball, "--reduced=newton", "--duration", "0.01")
     assert "rolling         0.010000 s  at the end" in table, table
-    for words, why in ([["examples/scenes/bowl.yaml", "--reduced"], "not one moving body"],
+    for words, why in ([["examples/scenes/bowl.yaml", "--reduced"], "exactly one moving body"],
                        [[RULER, "--reduced"], "has a hand"],
                        [["examples/scenes/turntable.yaml", "--reduced"], "has joints"],
                        [["examples/scenes/coin.yaml", "--reduced"], "is not smooth"],
-                       [[carried, "--reduced"], "the body has support_until"],
+                       [[carried, "--reduced"], "the body has the key support_until"],
                        [[sunk, "--reduced"], "the surfaces overlap (an overlap of up to 1 um is allowed)"],
                        [[ball, "--reduced", "--require-rt"], "--moments or --require-rt"],
-                       [[ball, "--static", "0.5"], "are of --reduced"],
+                       [[ball, "--static", "0.5"], "need --reduced"],
                        [[ball, "--reduced", "--spin", "1mm"], "--spin 1mm: a number is expected"],
                        [[ball, "--reduced", "--spin", "-1"], "spin_static: -1 is out of range"],
                        [[ball, "--reduced", "--static", "0.1"], "friction_static: 0.1 is below friction_dynamic"],
@@ -477,7 +477,7 @@ def replay(folder):
     for field, element, tick in (("ruler_twist", 2, 1700), ("ruler_pose", 0, 5)):
         subprocess.run([CHANGE_LOG, changed, log, field, str(element), str(tick)], check=True)
         out, _ = tact("replay", log, "--verify", code=1)
-        assert f"first at tick {tick}, {field}[{element}]: " in out, out
+        assert f"the first difference at tick {tick}, {field}[{element}]: " in out, out
         found = json.loads(tact("replay", log, "--verify", "--json", code=1)[0])
         assert found["differing"] == 1 and found["complete"], found
         first = found["first"]
@@ -546,7 +546,7 @@ def recover(folder):
         run = start_recording(TACT, RULER, log, "--quiet")
         time.sleep(wait)
         out, err = tact("recover", log, code=2)
-        assert not out and "still being recorded" in err[0], err
+        assert not out and "another process still records" in err[0], err
         if wait > 0.5:  # before, the file may hold nothing yet
             out, _ = tact("info", log, code=3)
             assert "end        not yet: it is being recorded now" in out and "was killed" not in out, out
@@ -780,7 +780,7 @@ def field(folder):
     for words, code, expected in (
             (("sphere:0.03", "--thickness", "0.006", "--out", drawn), 2, "exists already"),
             (("no/such.obj", "--thickness", "0.006"), 3, "no/such.obj"),
-            (("sphere:0.03",), 2, "--thickness is expected"),
+            (("sphere:0.03",), 2, "expected --thickness"),
             (("sphere:0.03", "--thickness", "-1"), 2, "--thickness -1"),
             (("sphere:0.03", "--thickness", "0.006", "--kind", "poisson"), 2, "screened, laplace or distance"),
             (("halfspace", "--thickness", "0.006"), 2, "no surface that ends"),
@@ -831,7 +831,7 @@ def distance(folder):
     with open(points, "w", encoding="ascii") as stream:
         stream.write("v 0 0 0\nv 2 0 0\nv 0 2 0\nv 1 1 0\nf 1 2 4\nf 3 4 1\n")
     for words, code, expected in (
-            ((points, "halfspace"), 3, "points.obj: no convex hull"),
+            ((points, "halfspace"), 3, "points.obj: the 4 points have no convex hull"),
             (("no/such.obj", "halfspace"), 3, "no/such.obj"),
             (("sphere:-1", "halfspace"), 2, "sphere:-1"),
             (("halfspace", "halfspace"), 2, "one of them not a halfspace"),
@@ -897,10 +897,10 @@ def calibrate(folder):
     refused(["pad", "--wait", "nan"], "nan is not a valid number", 2)
     refused(["pad", "--scene", f"{folder}/none"], "cannot be read", 2)
     refused(["wheel", "--scene", scene], "has no device wheel", 2)
-    refused(["card", "--scene", scene], "give --channel", 2)
+    refused(["card", "--scene", scene], "it needs --channel", 2)
     refused(["pad", "--scene", scene, "--zero", "wrist"], "no force-torque sensor wrist", 2)
     refused(["card", "--scene", scene, "--channel", "x", "--points", "0 1"], "cannot open /dev/none", 1)
-    refused(["fingers", "--scene", scene], "only evdev and comedi", 2)
+    refused(["fingers", "--scene", scene], "only devices of the types evdev and comedi", 2)
     refused(["pad", "--scene", scene], "no such input device", 1)
     assert os.listdir(folder) == ["rig.yaml"]
     # but a scene that is run needs the file
@@ -1045,7 +1045,7 @@ def haptic(folder):
         assert abs(found["mass"] / mass - 1) < 0.01 and abs(found["damping"] / damping - 1) < 0.02, out
         assert abs(found["friction"] / friction - 1) < 0.02 and abs(found["delay"] - delay * 1e-3) < 1e-9 and not err, (out, err)
     # A weak spring, which is not modelled, is seen by what is left of the motion.
-    assert any("they are uncertain" in line for line in tact("calibrate", "loose", *words)[1])
+    assert any("these four are uncertain" in line for line in tact("calibrate", "loose", *words)[1])
     assert open(picture, "rb").read(4) == b"\x89PNG"
     out, err = tact("calibrate", "dry", *words[:1], f"{folder}/none.yaml", *words[2:], code=2)
     assert not out and "none.yaml: cannot be read: No such file" in err[0], err
@@ -1061,7 +1061,7 @@ def haptic(folder):
     calibrated(folder)
     for missing in range(2, 10, 2):
         assert "needs --scene, --axis" in tact("calibrate", "dry", *words[:missing], *words[missing + 2:], code=2)[1][0]
-    assert "has no channel y" in tact("calibrate", "dry", *words[:3], "y", *words[4:], code=2)[1][0]
+    assert "has no input or output channel y" in tact("calibrate", "dry", *words[:3], "y", *words[4:], code=2)[1][0]
     assert "exists" in tact("calibrate", "dry", *words, "--plot", picture, code=2)[1][0]
 
 

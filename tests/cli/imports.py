@@ -132,7 +132,7 @@ def bad(folder):
             ("unit", data, good.replace("column: a", "column: a, unit: inch"), '"inch" is not a unit'),
             ("length", data, "name: x\nrate: 100\nposes:\n  - {name: p, position: [a, a, a], unit: N}\n",
              "not a unit of m"),
-            ("twice", data, good + "  - {name: a, column: b}\n", "two channels"),
+            ("twice", data, good + "  - {name: a, column: b}\n", "two mapped columns"),
             ("nothing", data, "name: x\nrate: 100\n", "no joints"),
             ("not a number", data + "x,1\n", good, "data.csv:4:1: a"),
             ("not finite", data + "nan,1\n", good, "data.csv:4:1: a"),
@@ -277,7 +277,7 @@ def hand(folder):
     mesh = '<collision><geometry><mesh filename="package://some_hand/tip.stl"/></geometry></collision></link>'
     error = tact("import", write(folder, "package.urdf", EXPORTED.replace("</inertial></link>", "</inertial>" + mesh)),
                  code=2)[1]
-    assert ":4: package://some_hand is the folder of this file" in error and "tip.stl" in error, error
+    assert ":4: package://some_hand is taken as the folder of this file" in error and "tip.stl" in error, error
     assert "xacro" in tact("import", write(folder, "hand.urdf.xacro", '<robot xmlns:xacro="http://wiki.ros.org/xacro">'
                                            "<xacro:arg/></robot>"), code=2)[1]
 
@@ -394,7 +394,7 @@ def mesh(folder):
             run = subprocess.run([TACT, "import", source, "-o", out, "--force"], capture_output=True, text=True,
                                  check=False, timeout=60, restore_signals=False,
                                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
-            assert run.returncode == 2 and "its reader was stopped" in run.stderr, run
+            assert run.returncode == 2 and "the process that reads this file was stopped" in run.stderr, run
         for _ in range(4 if kind == "ply" else 12):
             changed = bytearray(data)
             for _ in range(rng.randint(1, 6)):

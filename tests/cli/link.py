@@ -90,7 +90,7 @@ def by_scenes():
     assert ends[0].returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
     # A machine that stops an end for more than 0.1 s makes 99.9 % later than that.
     jitter = float(re.search(r"99.9 % come within (\S+) s", out)[1])
-    assert f"0.1 s: {'enough' if jitter <= 0.1 else 'too little'}" in out and "arm.top              position_force: is not stable" in out, out
+    assert f"0.1 s: {'enough' if jitter <= 0.1 else 'too little'}" in out and "arm.top              position_force: a wall is not stable" in out, out
     stiffness = float(re.search(r"10 N s/m: a wall is felt through a spring of (\d+) N/m", out)[1])
     assert 80 < stiffness <= 91, stiffness  # 10 / (0.1 + 5 x 0.002), and what the link takes
     with open("none.yaml", "w", encoding="ascii") as file:
@@ -148,7 +148,7 @@ def by_one_file():
     write()
     for words, expected in ((("--print",), "--site local or --site remote"), (("--site", "here"), "--site local or --site remote"),
                             (("--site", "local", "--print", "--check"), "not both"), (("--site",), "expected a value"),
-                            (("--site", "local", "--print", "--json"), "has no --json"), (("--site", "local", "--seconds", "3"), "are of --check"),
+                            (("--site", "local", "--print", "--json"), "cannot be combined with --json"), (("--site", "local", "--seconds", "3"), "are only for --check"),
                             (("--site", "local", "--check", "--record", "x.mcap"), "records nothing"),
                             (("--site", "local", "--force", "--record", "both.yaml"), "is an input of this command"),
                             (("--site", "local", "--force", "--record", "listen.yaml"), "is an input of this command"),

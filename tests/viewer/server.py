@@ -311,7 +311,7 @@ def check_limits(tact, folder):
     frames = sum(kind == 2 and m[0] == 2 for kind, m in messages)
     assert 31 * 2**20 < frames * (16 + 4 * count) <= 32 * 2**20, (frames, count)
     left = [name for name, _, offset, size in hello["fields"] if offset + size > count]
-    said = re.fullmatch(r"tact export: (\S+): without (\d+) of (\d+) fields of the log, as it takes at most 8192 values and 32 MiB: "
+    said = re.fullmatch(r"tact export: (\S+): left out (\d+) of (\d+) fields of the log, as the page takes at most 8192 values and 32 MiB: "
                         r"(.*), and all up to (\w+); --csv and --hdf5 write all\n", done.stderr)
     assert said and said[1] == out and said[2] == str(len(left)) and said[3] == str(hello["field_count"]), done.stderr
     assert said[4].split(", ") == left[:16] and said[5] == left[-1], (said[4], left)
