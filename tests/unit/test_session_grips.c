@@ -1,8 +1,8 @@
 /*
- * A weak, an average and a strong hand press through a device of six axes, at half of the stiffness
- * that the device renders: a stylus on a mesh of 98,304 triangles, and a ruler held in a gripper on
- * a table. No rattle, no energy generated, and the force of hand and coupling in series, from where
- * the tool must touch.
+ * A weak, an average and a strong hand press through a device of six axes, at half of the
+ * stiffnesses that the device renders: a stylus on a mesh of 98,304 triangles, and a ruler held in
+ * a gripper on a table. No rattle, no energy generated, and within 2 % the force of hand and
+ * coupling in series, from where the tool touches by geometry.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -39,20 +39,21 @@ static char folder[] = "/tmp/tact_grips_XXXXXX";
 struct press {
     const char *what, *motion_csv;
     double stiffness, damping; /* of the coupling: half of what the device renders [N/m, N s/m] */
+    double turn_stiffness;     /* the same of its attitude [N m/rad] */
     int delay;                 /* of the device's force, which the coupling knows [ticks] */
     double seconds;
-    double wall; /* displacement of the tool along z that touches, where the press shall end [m] */
-    double aim;  /* where the hand would be without the wall [m] */
-    double slip; /* most that the tool may be off the wall: overlap that a contact leaves, slip in
-                    a grip [m]; 0: where it touches is not known */
+    double aim; /* where the hand would be without the wall: displacement along z [m] */
+    double (*touch_height)(double x, double y); /* displacement along z at which the tool touches,
+                                                   at one along x and y [m] */
 };
 
 /* State of a hand that presses, read from the log. */
 struct pressed {
-    double force;  /* force along z at the end of the press [N] */
-    double tool;   /* displacement of the tool along z at the end [m] */
-    double speed;  /* root mean square of the device's speed in the last 0.5 s [m/s] */
-    double energy; /* least energy that one of both ports had absorbed [J] */
+    double force;      /* force along z at the end of the press [N] */
+    double tool[3];    /* displacement of the tool at the end [m] */
+    double speed;      /* root mean square of the device's speed in the last 0.5 s [m/s] */
+    double turn_speed; /* the same of its attitude [rad/s] */
+    double energy;     /* least energy that one of both ports had absorbed [J] */
 };
 
 static struct pressed read_pressed_state(const char *path, const char *hand)
@@ -70,46 +71,48 @@ static struct pressed read_pressed_state(const char *path, const char *hand)
                attitude = tact_log_field(log, rx, NULL) + LEAST,
                device = tact_log_field(log, "device_input", NULL) + 2,
                sent = tact_log_field(log, "outputs_sent", NULL) + 2,
-               tool = tact_log_field(log, q, NULL) + 2;
+               tool = tact_log_field(log, q, NULL);
     const uint64_t ticks = tact_log_state(log)->ticks;
-    double last[3] = {0.0};
+    double last[6] = {0.0};
     for (uint64_t k = 0; tact_log_next(log, record) > 0; k++) {
         const double *v = record->values;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 6; i++) {
             const double speed = (v[device + i] - last[i]) / 1e-3;
-            out.speed += k + MEAN_TICKS >= ticks ? speed * speed / MEAN_TICKS : 0.0;
+            *(i < 3 ? &out.speed : &out.turn_speed) +=
+                k + MEAN_TICKS >= ticks ? speed * speed / MEAN_TICKS : 0.0;
             last[i] = v[device + i];
         }
         out.energy = fmin(v[position], v[attitude]);
         out.force = v[sent];
-        out.tool = v[tool];
+        memcpy(out.tool, v + tool, sizeof out.tool);
     }
     out.speed = sqrt(out.speed);
+    out.turn_speed = sqrt(out.turn_speed);
     free(record);
     tact_log_close(log);
     return out;
 }
 
-/* The force is that of hand and coupling in series, pressed from where the tool is, and from where
- * it touches, to where the hand aims. */
+/* The force is that of hand and coupling in series, pressed from where the tool is, and within 2 %
+ * from where it touches, to where the hand aims. */
 static void check_press(const struct grip *grip, const struct press *press,
                         const struct pressed *pressed)
 {
     const double in_series =
         grip->stiffness * press->stiffness / (grip->stiffness + press->stiffness);
-    const double exact = in_series * (press->wall - press->aim);
+    const double wall = press->touch_height(pressed->tool[0], pressed->tool[1]);
+    const double exact = in_series * (wall - press->aim);
     print_message("%s hand, %s, %d ticks late: %.4f N, quasi-static %.4f N; tool %.4f mm, touches "
-                  "at %.4f; %.1e mm/s; energy %.1e J at its least\n",
-                  grip->name, press->what, press->delay, pressed->force, exact, pressed->tool * 1e3,
-                  press->wall * 1e3, pressed->speed * 1e3, pressed->energy);
-    const double from_here = in_series * (pressed->tool - press->aim);
+                  "at %.4f; %.1e mm/s, %.1e mrad/s; energy %.1e J at its least\n",
+                  grip->name, press->what, press->delay, pressed->force, exact,
+                  pressed->tool[2] * 1e3, wall * 1e3, pressed->speed * 1e3,
+                  pressed->turn_speed * 1e3, pressed->energy);
+    const double from_here = in_series * (pressed->tool[2] - press->aim);
     assert_true(fabs(pressed->force - from_here) < 1e-4 * from_here);
-    if (press->slip > 0.0) {
-        assert_true(fabs(pressed->tool - press->wall) < press->slip);
-        assert_true(fabs(pressed->force - exact) < in_series * press->slip);
-    }
+    assert_true(fabs(pressed->force - exact) < 0.02 * exact);
     assert_true(pressed->force > 0.1);
     assert_true(pressed->speed < 1e-6);
+    assert_true(pressed->turn_speed < 1e-5);
     assert_true(pressed->energy > -1e-12);
 }
 
@@ -124,10 +127,13 @@ static void write_hand_motion(const char *name, const char *rows)
 /* Runs a scene with that hand, whose lines in the scene are the average one's, and a motion of its
  * own, with a limit of force that no press reaches. `more`: further edits, ended by from = NULL. */
 static struct pressed run_press_by_hand(const char *scene, const char *hand,
-                                        const char *hand_file_of_scene, const struct press *press,
-                                        const struct grip *grip, const struct edit *more)
+                                        const char *hand_file_of_scene,
+                                        const char *turn_coupling_of_scene,
+                                        const struct press *press, const struct grip *grip,
+                                        const struct edit *more)
 {
-    char mass[128], stiffness[128], damping[256], file[128], path[64], name[64], coupling[128];
+    char mass[128], stiffness[128], damping[256], file[128], path[64], name[64], coupling[128],
+        turn[128];
     struct run_result result;
     const double arm = 0.06 * 0.06, total = device_mass + grip->mass;
     snprintf(name, sizeof name, "%s/way.csv", folder);
@@ -146,15 +152,20 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
                       "stiffness: %g\n        damping: %g\n"
                       "        device: {mass: %g, damping: 1, delay: %d.0e-3}",
                       press->stiffness, press->damping, device_mass, press->delay);
+    tact_number_print(turn, sizeof turn,
+                      "stiffness: %g\n        damping: 0.02\n        device: "
+                      "{mass: 2e-3, damping: 0.01, delay: %d.0e-3}",
+                      press->turn_stiffness, press->delay);
     struct edit edits[16] = {
         {"mass: [0.3, 0.3, 0.3, 2e-3, 2e-3, 2e-3]", mass},
         {"hand_stiffness: [300, 300, 300, 1, 1, 1]", stiffness},
         {"hand_damping: [10, 10, 10, 0.03, 0.03, 0.03]", damping},
         {hand_file_of_scene, file},
         {"stiffness: 1000\n        damping: 5\n        device: {mass: 0.3, damping: 1}", coupling},
+        {turn_coupling_of_scene, turn},
         {"limit: 8 ", "limit: 80 "}};
     for (int i = 0; more && more[i].from; i++) {
-        edits[6 + i] = more[i];
+        edits[7 + i] = more[i];
     }
     remove(path);
     run_scene(&(struct run_options){.scene = scene,
@@ -167,10 +178,17 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     return read_pressed_state(path, hand);
 }
 
+static double touch_height_of_ruler(double x, double y)
+{
+    (void)x, (void)y;
+    return -0.055; /* the height at which it was gripped where it stood */
+}
+
 /* A ruler of 300 x 30 x 4 mm is gripped at its middle where it stands on the table, and pressed on
- * the table by its lower edge by 5 mm: slowly, or from 20 mm above at 0.1 m/s. There the gripper,
- * which weighs 90 g and holds with friction of 3.8 N, slips by m v^2 / 2 F = 0.17 mm at 0.12 m/s.
- */
+ * the table by its lower edge by 5 mm: slowly, or from 20 mm above at 0.1 m/s. The grip is as firm
+ * as a person's, 40 N, and its friction of 64 N stops the gripper, of 90 g and with the weak hand
+ * and the device 0.29 kg, within m v^2 / 2 F = 0.03 mm at 0.12 m/s. With the grip of the scene,
+ * whose friction is 3.8 N, the ruler slips by 0.1 to 0.3 mm, 2 to 6 % of the force. */
 static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
 {
     (void)state;
@@ -180,32 +198,35 @@ static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
          "1,0,0,-0.055,0,0,0,0\n2.4,0,0,-0.055,0,0,0,0\n"
          "2.6,0,0,-0.055,0,0,0,1\n3,0,0,-0.055,0,0,0,1\n"
          "3.2,0,0,-0.060,0,0,0,1\n9,0,0,-0.060,0,0,0,1\n",
-         1000.0, 5.0, 0, 4.4, -0.055, -0.060, 1e-5},
+         1000.0, 5.0, 10.0, 0, 4.4, -0.060, touch_height_of_ruler},
         {"ruler set down",
          "time,x,y,z,rx,ry,rz,grip\n0,0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0,0\n"
          "1,0,0,-0.055,0,0,0,0\n2.4,0,0,-0.055,0,0,0,0\n"
          "2.6,0,0,-0.055,0,0,0,1\n2.8,0,0,-0.055,0,0,0,1\n"
          "3.1,0,0,-0.035,0,0,0,1\n3.4,0,0,-0.035,0,0,0,1\n"
          "3.65,0,0,-0.060,0,0,0,1\n9,0,0,-0.060,0,0,0,1\n",
-         1000.0, 5.0, 0, 5.5, -0.055, -0.060, 3e-4}};
+         1000.0, 5.0, 10.0, 0, 5.5, -0.060, touch_height_of_ruler}};
     static const struct edit ruler[] = {
         {"size: [0.04, 0.04, 0.04]", "size: [0.004, 0.3, 0.03]"},
         {"mass: 0.1\n    position: [0, 0, 0.02]", "mass: 0.03\n    position: [0, 0, 0.015]"},
-        {"position: [-0.03, 0, -0.035]", "position: [-0.012, 0, -0.035]"},
-        {"position: [0.03, 0, -0.035]", "position: [0.012, 0, -0.035]"},
+        {"position: [-0.03, 0, -0.035], stiffness: 600, damping: 6, limit: 6",
+         "position: [-0.012, 0, -0.035], stiffness: 10000, damping: 30, limit: 60"},
+        {"position: [0.03, 0, -0.035], stiffness: 600, damping: 6, limit: 6",
+         "position: [0.012, 0, -0.035], stiffness: 10000, damping: 30, limit: 60"},
         {NULL, NULL}};
-    for (int i = 0; i < campaign_trial_count(3, 6); i++) {
+    for (int i = 0; i < campaign_trial_count(6, 6); i++) {
         const struct press *press = &presses[i / 3];
-        const struct pressed pressed =
-            run_press_by_hand("grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv", press,
-                              &grips[i % 3], ruler);
+        const struct pressed pressed = run_press_by_hand(
+            "grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv",
+            "stiffness: 2\n        damping: 0.02\n        device: {mass: 2e-3, damping: 0.01}",
+            press, &grips[i % 3], ruler);
         check_press(&grips[i % 3], press, &pressed);
     }
 }
 
-/* Displacement along z at which the stylus touches the rock of tool.yaml: a ball of 5 mm that comes
- * down from a height of 70 mm, by the distances of all triangles. */
-static double height_of_touch(void)
+/* Displacement along z at which the stylus touches the rock of tool.yaml, whatever its attitude: a
+ * ball of 5 mm that comes down from a height of 70 mm, by the distances of all triangles. */
+static double touch_height_of_stylus(double x, double y)
 {
     const struct tact_generate rock = {.kind = TACT_GENERATE_BUMPY_CUBE,
                                        .edge = 0.1,
@@ -218,7 +239,7 @@ static double height_of_touch(void)
     assert_int_equal(tact_soup_generate(&rock, &soup, &wrong), 0);
     double apart = 0.07, inside = 0.05;
     for (int i = 0; i < 20; i++) {
-        const double center[3] = {0.0, 0.0, 0.5 * (apart + inside)};
+        const double center[3] = {x, y, 0.5 * (apart + inside)};
         double least = INFINITY;
         for (uint32_t k = 0; k < soup.triangle_count; k++) {
             const uint32_t *t = soup.triangles + 3 * (size_t)k;
@@ -237,7 +258,7 @@ static double height_of_touch(void)
 static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
 {
     (void)state;
-    const double wall = height_of_touch(), aim = wall - 0.02;
+    const double aim = touch_height_of_stylus(0.0, 0.0) - 0.02;
     char straight[256], sideways[256];
     tact_number_print(straight, sizeof straight,
                       "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
@@ -248,10 +269,10 @@ static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
                       "%g,0.008,0.005,%g,0.3,0.2,0\n9,0.008,0.005,%g,0.3,0.2,0\n",
                       0.4 - aim / 0.1, aim, aim);
     const struct press presses[] = {
-        {"stylus straight", straight, 1000.0, 5.0, 0, 2.5, wall, aim, 1e-4},
-        {"stylus sideways", sideways, 333.0, 1.8, 1, 3.0, wall, aim, 0.0},
-        {"stylus sideways", sideways, 1000.0, 5.0, 0, 3.0, wall, aim, 0.0},
-        {"stylus straight", straight, 333.0, 1.8, 1, 3.0, wall, aim, 1e-4}};
+        {"stylus straight", straight, 1000.0, 5.0, 10.0, 0, 2.5, aim, touch_height_of_stylus},
+        {"stylus sideways", sideways, 333.0, 1.8, 3.3, 1, 3.0, aim, touch_height_of_stylus},
+        {"stylus sideways", sideways, 1000.0, 5.0, 10.0, 0, 3.0, aim, touch_height_of_stylus},
+        {"stylus straight", straight, 333.0, 1.8, 3.3, 1, 3.0, aim, touch_height_of_stylus}};
     static const struct edit edits[] = {
         {"hand_time: time", "hand_time: time\n      hand_interpolation: linear"},
         {"limit: 8, rate: 1e4", "limit: 80, rate: 1e5"},
@@ -261,7 +282,9 @@ static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
     for (int i = 0; i < campaign_trial_count(4, 12); i++) {
         const struct press *press = &presses[i / 3];
         const struct pressed pressed = run_press_by_hand(
-            "tool.yaml", "stylus", "hand_file: tool_stroke.csv", press, &grips[i % 3], edits);
+            "tool.yaml", "stylus", "hand_file: tool_stroke.csv",
+            "stiffness: 1\n        damping: 0.005\n        device: {mass: 2e-3, damping: 0.01}",
+            press, &grips[i % 3], edits);
         check_press(&grips[i % 3], press, &pressed);
     }
 }
