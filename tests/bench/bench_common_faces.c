@@ -18,7 +18,8 @@ static double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/** Seconds of one query with b moved by `shift` along x and y, `depth` deep along z; checks V. */
+/** Time [s] of one moments query of two cubes, of which b is displaced by `shift` along x and y and
+ * is `depth` deep along z; checks the volume of the overlap. */
 static double time_of_overlap_query(const struct tact_shape *cube, double depth, double shift,
                                     struct tact_moments_scratch *scratch)
 {

@@ -25,7 +25,7 @@ static const double max_link_p99_us = 50.0;
 struct end {
     struct tact_device device;
     struct tact_device_input input;
-    uint64_t tick; /* of the device, over all rounds */
+    uint64_t tick; /* next tick of the link's device, counted over all rounds */
     struct tact_histogram receive_durations, send_durations;
     struct tact_loop_stats stats;
     struct tact_loop_options loop;
@@ -78,7 +78,7 @@ static void *run_loop_of_end(void *user)
 }
 
 /* Runs both loops at the same time, and adds the durations of their ticks. */
-static void run_both_loops(int with_link, uint64_t ticks)
+static void run_both_loops(int has_link, uint64_t ticks)
 {
     pthread_t threads[ENDS];
     for (int i = 0; i < ENDS; i++) {
@@ -86,7 +86,7 @@ static void run_both_loops(int with_link, uint64_t ticks)
         ends[i].loop.realtime.cpu = TACT_REALTIME_CPU_ANY;
         ends[i].loop.ticks = ticks;
         ends[i].loop.user = &ends[i];
-        ends[i].loop.tick = with_link ? tick_with_link : tick_without_link;
+        ends[i].loop.tick = has_link ? tick_with_link : tick_without_link;
         if (pthread_create(&threads[i], NULL, run_loop_of_end, &ends[i])) {
             fprintf(stderr, "bench_link: cannot start a thread\n");
             exit(2);
@@ -94,8 +94,8 @@ static void run_both_loops(int with_link, uint64_t ticks)
     }
     for (int i = 0; i < ENDS; i++) {
         pthread_join(threads[i], NULL);
-        tact_histogram_merge(with_link ? &ends[i].linked_tick_durations
-                                       : &ends[i].idle_tick_durations,
+        tact_histogram_merge(has_link ? &ends[i].linked_tick_durations
+                                      : &ends[i].idle_tick_durations,
                              &ends[i].stats.compute);
     }
 }
@@ -135,9 +135,9 @@ static double print_merged_durations(const char *name,
                                      const struct tact_histogram *first_end_durations,
                                      const struct tact_histogram *second_end_durations)
 {
-    struct tact_histogram both = *first_end_durations;
-    tact_histogram_merge(&both, second_end_durations);
-    const struct tact_histogram_summary s = tact_histogram_summarise(&both);
+    struct tact_histogram durations_of_both_ends = *first_end_durations;
+    tact_histogram_merge(&durations_of_both_ends, second_end_durations);
+    const struct tact_histogram_summary s = tact_histogram_summarise(&durations_of_both_ends);
     printf("\"%s_us\": {\"p50\": %.2f, \"p99\": %.2f, \"p99.9\": %.2f, \"max\": %.2f}, ", name,
            1e-3 * (double)s.p50, 1e-3 * (double)s.p99, 1e-3 * (double)s.p999, 1e-3 * (double)s.max);
     return 1e-3 * (double)s.p99;

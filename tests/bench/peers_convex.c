@@ -98,15 +98,15 @@ static double time_of_qhull_intersection(const struct body *a, const struct body
     struct raw m = {0};
     size_t count = a->planes + b->planes, n = 0;
     int kept, blocks;
-    double *dual = malloc(3 * count * sizeof *dual);
+    double *dual_points = malloc(3 * count * sizeof *dual_points);
     for (size_t i = 0; i < count; i++) {
         const double *plane = i < a->planes ? a->plane[i] : b->plane[i - a->planes];
         double d = plane[3] - tact_v3_dot(plane, inner);
         d += i < a->planes ? 0.0 : tact_v3_dot(plane, at);
-        tact_v3_scale(dual + 3 * i, plane, 1.0 / d);
+        tact_v3_scale(dual_points + 3 * i, plane, 1.0 / d);
     }
     qh_zero(qh, stderr);
-    if (qh_new_qhull(qh, 3, (int)count, dual, False, first, NULL, NULL)) {
+    if (qh_new_qhull(qh, 3, (int)count, dual_points, False, first, NULL, NULL)) {
         exit(2);
     }
     double *vertex_list = malloc(3 * (size_t)qh->num_facets * sizeof *vertex_list);
@@ -140,7 +140,7 @@ static double time_of_qhull_intersection(const struct body *a, const struct body
     }
     qh_freeqhull(qh, !qh_ALL);
     qh_memfreeshort(qh, &kept, &blocks);
-    free(dual);
+    free(dual_points);
     free(vertex_list);
     return m.v;
 }

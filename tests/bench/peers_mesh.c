@@ -41,10 +41,10 @@ static struct tact_shape make_dented_ball(size_t triangles, double radius)
     return s;
 }
 
-/** Median time of queries at poses a micrometre apart, as from tick to tick; cold: only the normal
- * is passed from one to the next. */
+/** Median time of queries at poses a micrometre apart, as from tick to tick; is_cold: only the
+ * normal is passed from one to the next. */
 static double time_overlap_queries(const struct tact_shape *a, const struct tact_shape *b,
-                                   double apart, int repeats, int cold, struct tact_moments *m)
+                                   double apart, int repeats, int is_cold, struct tact_moments *m)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
     static double took[20001];
@@ -52,7 +52,7 @@ static double time_overlap_queries(const struct tact_shape *a, const struct tact
     for (int i = 0; i < repeats; i++) {
         struct tact_pose pa = tact_pose_identity(), pb = pa;
         tact_v3_set(pb.position, apart, 1e-6 * (i % 100), 0.0);
-        if (cold) {
+        if (is_cold) {
             tact_moments_scratch_destroy(scratch);
             scratch = tact_moments_scratch_create(1u << 20);
         }
@@ -97,7 +97,7 @@ static double time_of_ode_collision(dGeomID ga, dGeomID gb, double apart, int *c
 /* Times tact, cold and warm, and ODE in alternating rounds with a patch of 10 mm. */
 static void print_patch_query_times(const struct tact_shape *a, const struct tact_shape *b)
 {
-    double cold[ROUNDS], warm[ROUNDS];
+    double is_cold[ROUNDS], warm[ROUNDS];
     struct tact_moments m;
 #ifdef TACT_ODE
     double ode[ROUNDS];
@@ -107,7 +107,7 @@ static void print_patch_query_times(const struct tact_shape *a, const struct tac
     dGeomID ga = to_ode(a->mesh), gb = to_ode(b->mesh);
 #endif
     for (int i = 0; i < ROUNDS; i++) {
-        cold[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
+        is_cold[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
         warm[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 0, &m);
 #ifdef TACT_ODE
         ode[i] = time_of_ode_collision(ga, gb, BALL_DISTANCE, &contacts);
@@ -115,7 +115,7 @@ static void print_patch_query_times(const struct tact_shape *a, const struct tac
     }
     printf(
         "{\"case\": \"100k x 98k, 10 mm patch\", \"tact\": %.9g, \"cold\": %.9g, \"volume\": %.17g",
-        median_of_durations(warm, ROUNDS), median_of_durations(cold, ROUNDS), m.volume);
+        median_of_durations(warm, ROUNDS), median_of_durations(is_cold, ROUNDS), m.volume);
 #ifdef TACT_ODE
     printf(", \"ode\": %.9g, \"ode_contacts\": %d", median_of_durations(ode, ROUNDS), contacts);
 #endif

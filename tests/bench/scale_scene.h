@@ -11,9 +11,8 @@
 
 enum scaling_scene {
     SCALING_BENCH_CUBES,          /* cubes at rest on a floor, side by side */
-    SCALING_BENCH_PUSHED_CUBES,   /* the same, each under an alternating horizontal force of a tenth
-                                   * of its   weight
-                                   */
+    SCALING_BENCH_PUSHED_CUBES,   /* cubes at rest on a floor, each under an alternating horizontal
+                                     force of a tenth of its weight */
     SCALING_BENCH_SEPARATE_BALLS, /* balls far from each other, without gravity, drifting together
                                    */
     SCALING_BENCH_BALL_HEAP,      /* balls that roll into a pit of four planes, into a heap */

@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct tact_network_identity listener, caller;
-static struct tact_network_sent_hello opening;
+static struct tact_network_sent_hello sent_hello;
 static struct tact_network_session caller_session, listener_session;
 
 static void abort_unless(int good, const char *what)
@@ -30,19 +30,19 @@ static void abort_unless(int good, const char *what)
 
 static void make_network_sessions(void)
 {
-    static int are_sessions_made;
+    static int initialised_sessions;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
-    if (are_sessions_made++) {
+    if (initialised_sessions++) {
         return;
     }
     abort_unless(!tact_network_identity_of_loopback(0, &listener, NULL) &&
                      !tact_network_identity_of_loopback(1, &caller, NULL),
                  "no identities");
-    tact_network_hello(&caller, &opening);
+    tact_network_hello(&caller, &sent_hello);
     abort_unless(
-        !tact_network_check_hello(&listener, opening.hello, sizeof opening.hello) &&
-            !tact_network_answer(&listener, opening.hello, &listener_session, answer) &&
-            !tact_network_finish(&caller, &opening, answer, sizeof answer, &caller_session),
+        !tact_network_check_hello(&listener, sent_hello.hello, sizeof sent_hello.hello) &&
+            !tact_network_answer(&listener, sent_hello.hello, &listener_session, answer) &&
+            !tact_network_finish(&caller, &sent_hello, answer, sizeof answer, &caller_session),
         "no handshake");
 }
 
@@ -62,8 +62,9 @@ static void receive_from_unknown_sender(const uint8_t *data, size_t size)
     abort_unless(tact_network_check_hello(&listener, datagram, length) < 0, "a stranger's hello");
     abort_unless(tact_network_decrypt_packet(&listener_session, datagram, length, payload) < 0,
                  "a stranger's packet");
-    if (data[0] >= 0xf0) { /* only some inputs, as an answer of the right size takes 0.2 ms */
-        abort_unless(tact_network_finish(&caller, &opening, datagram, length, &session) < 0,
+    if (data[0] >=
+        0xf0) { /* tests the answer for some inputs only, as one of the right size takes 0.2 ms */
+        abort_unless(tact_network_finish(&caller, &sent_hello, datagram, length, &session) < 0,
                      "a stranger's answer");
     }
     abort_unless(!memcmp(&before, &listener_session, sizeof before),

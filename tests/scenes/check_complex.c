@@ -177,7 +177,7 @@ void check_salad_scene(void)
     print_message("    speed at the end %.1e\n", largest_final_speed(&p));
     assert_int_equal(p.bodies, 24);
     assert_true(p.report.contacts_max >= 50 && p.report.unconverged == 0);
-    /* the speed falls to a tenth of that 0.23 s later */
+    /* the largest speed falls to a tenth of this bound 0.23 s later */
     assert_true(largest_final_speed(&p) < 1e-3);
     for (int i = 0; i < p.bodies; i++) {
         const struct body_state *b = simulation_body_at(&p, p.body_name[i], -1);

@@ -14,7 +14,7 @@
 #define G 9.81
 
 /* Angle by which a body has turned about the vertical, with whole turns. */
-static double yaw_turned(const struct simulation *p, const char *name)
+static double accumulated_yaw(const struct simulation *p, const char *name)
 {
     double angle = 0.0, last = 0.0;
     for (int t = 0; t < p->ticks; t++) {
@@ -46,7 +46,7 @@ void check_foot_scene(void)
         slide_to_rest_by_quadrature(q, 0.3 * G, 0.0003 / 0.2, &exact);
         const struct body_state *end = simulation_body_at(&p, names[i], -1);
         double x = end->position[0], y = end->position[1] - start[i];
-        double angle = yaw_turned(&p, names[i]), far = hypot(exact.x[0], exact.x[1]);
+        double angle = accumulated_yaw(&p, names[i]), far = hypot(exact.x[0], exact.x[1]);
         double off = hypot(x - exact.x[0], y - exact.x[1]);
         print_message("    %s rests at %.3f, %.3f mm, turned by %.4f rad; exact %.3f, %.3f mm, "
                       "%.4f rad\n",

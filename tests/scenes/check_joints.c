@@ -33,8 +33,8 @@ static double exact_swing_period(double amplitude)
         CRANK_MASS * 0.25 * CRANK_LENGTH * CRANK_LENGTH;
     double inertia =
         2.0 * moment_of_inertia_of_crank + PLATFORM_AND_CUBE_MASS * CRANK_LENGTH * CRANK_LENGTH;
-    double moment = (CRANK_MASS + PLATFORM_AND_CUBE_MASS) * 9.81 * CRANK_LENGTH;
-    return 4.0 * sqrt(inertia / moment) * elliptic_integral(sin(0.5 * amplitude));
+    double weight_moment = (CRANK_MASS + PLATFORM_AND_CUBE_MASS) * 9.81 * CRANK_LENGTH;
+    return 4.0 * sqrt(inertia / weight_moment) * elliptic_integral(sin(0.5 * amplitude));
 }
 
 /* Distance of the cube from its initial position on the platform [m]. */

@@ -163,7 +163,7 @@ void check_dominoes_scene(void)
         }
         assert_true(fabs(speed / slower - 1.0) < 6e-4 && rest < 0.4 * off);
         assert_true(off < 9.0 * p.period); /* under 1 % at 1 ms */
-        /* 2 to 22 of 1500 at 1 ms, by the last digits of the period */
+        /* 2 to 22 of 1500 ticks are unsolved at 1 ms, depending on the last digits of the period */
         assert_true(p.report.unconverged <= 40 && p.report.residual_max < 5e-3);
         assert_simulated_energy_rises_by_work_only(&p);
         simulation_free(&p);
@@ -276,7 +276,7 @@ static int is_arch_stable(int n, double thickness, double mu)
     double load[2] = {0.0, 0.0};
     int top = n / 2;
     lp.rows = 0;
-    if (n % 2) { /* an odd number of stones: half of the keystone */
+    if (n % 2) { /* of an odd number of stones, each half of the arch has half of the keystone */
         double c = cos(top * step), s = sin(top * step);
         double half[4][2] = {
             {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};
@@ -314,8 +314,8 @@ static double limit_arch_thickness(int n)
     return high;
 }
 
-/* Thickness of a stone of the scene, whose mean radius is half a metre, over that: from its file,
- * in which the first two corners are on one joint. */
+/* Thickness of a stone of the arch scene, over the arch's mean radius of half a metre: read from
+ * the stone's mesh file, whose first two corners are on one joint. */
 static double stone_thickness(const char *file)
 {
     const double radius = 0.5;

@@ -108,8 +108,8 @@ static double steady_precession_rate(double ring, double tube, double inertia_ac
         (s * (inertia_across_axis * ring - (inertia_about_axis - inertia_across_axis) * tube * s)));
 }
 
-/* Mean rate at which a body's axis goes round the vertical from x on [rad/s], and by how far its
- * middle is ever from where it was [m]. */
+/* Mean rate at which a body's axis goes round the vertical, from its passage of the x axis on
+ * [rad/s]; *moved: largest distance of the body's middle from where it was at the start [m]. */
 static double mean_precession_rate(const struct simulation *p, const char *name, double *moved)
 {
     const double *start = simulation_body_at(p, name, 0.0)->position;

@@ -107,7 +107,7 @@ static double wavy_plate_force(double amplitude, double depth, double *field)
         solve_contact_pressures(column, at, touches, pressure);
         changes = 0;
         for (int i = 0; i < NODES; i++) {
-            /* overlap that remains where the layer deflects under the pressures */
+            /* depth of a node that remains where the layer deflects under the pressures */
             double left = at[i];
             for (int j = 0; j < NODES; j++) {
                 left -= column[(i - j + NODES) % NODES] * pressure[j];
@@ -187,9 +187,9 @@ struct bounce_result {
 static struct bounce_result integrate_bounce(const struct ball *ball, double mass, double height,
                                              double dissipation)
 {
-    const double step = 2e-6, down = -sqrt(2.0 * G * height);
+    const double step = 2e-6, impact_velocity = -sqrt(2.0 * G * height);
     struct bounce_result out = {0.0, 0.0};
-    double z = 0.0, v = down;
+    double z = 0.0, v = impact_velocity;
     do {
         double zm = z, vm = v, a = 0.0;
         for (int half = 0; half < 2; half++) {
@@ -201,7 +201,7 @@ static struct bounce_result integrate_bounce(const struct ball *ball, double mas
         z += step * vm;
         v += step * a;
         out.deepest = fmax(out.deepest, -z);
-        out.speed = fmax(out.speed, -v / down);
+        out.speed = fmax(out.speed, -v / impact_velocity);
     } while (z < 0.0);
     return out;
 }
@@ -215,14 +215,14 @@ void check_bounce_scene(void)
     for (int i = 0; i < 3; i++) {
         struct bounce_result is = {0.0, 0.0};
         double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL_RADIUS;
-        double down = 0.0, up = 0.0;
+        double impact_velocity = 0.0, up = 0.0;
         for (int t = 0; t < p.ticks; t++) {
             const struct body_state *b = simulation_body_at(&p, balls[i].name, t * p.period);
             is.deepest = fmax(is.deepest, BALL_RADIUS - b->position[2]);
-            down = fmax(down, -b->twist[2]);
+            impact_velocity = fmax(impact_velocity, -b->twist[2]);
             up = fmax(up, b->twist[2]);
         }
-        is.speed = up / down;
+        is.speed = up / impact_velocity;
         const struct bounce_result exact =
             integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation);
         const struct bounce_result tick =
@@ -344,8 +344,8 @@ void check_floating_boxes_scene(void)
     const double k = 2e4 / 0.02, mass = 0.2, weight = mass * G; /* [Pa/m], [kg], [N] */
     const double depth = weight / (k * 0.06 * 0.04), edge = sqrt(weight / (k * 0.04));
     const double inertia = mass * (0.06 * 0.06 + 0.03 * 0.03) / 12.0;
-    /* a ship's: k times the second moment of the water line, less the weight times the height of
-     * the centre of mass over that of the displaced volume */
+    /* restoring stiffness as of a ship: k times the second moment of the water line, less the
+     * weight times the height of the centre of mass over that of the displaced volume */
     const double stiffness = k * pow(0.06, 3.0) * 0.04 / 12.0 - weight * (0.015 - 0.5 * depth);
     const struct {
         const char *name;

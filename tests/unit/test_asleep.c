@@ -45,7 +45,7 @@ static void guarded_outputs_are_zeroed_once_after_a_suspend(void **state)
 }
 
 /* A delay between two readings of the clocks is not a suspend. */
-static void a_delay_is_not_taken_for_a_suspend(void **state)
+static void delay_between_clock_readings_is_not_a_suspend(void **state)
 {
     (void)state;
     suspended_time_ns = 0;
@@ -70,20 +70,20 @@ static void guarded_outputs_are_zeroed_on_request(void **state)
     int64_t slept = tact_guard_suspended_time_bound();
     const struct tact_guard_requests both = {.zero_outputs = &reported,
                                              .suspended_time_at_start = &slept};
-    const struct tact_guard_requests zero_request_only = {.zero_outputs = &reported};
+    const struct tact_guard_requests zero_outputs_request = {.zero_outputs = &reported};
     assert_int_equal(tact_guard_is_zeroing_requested(&both), 1);
     assert_int_equal(tact_guard_is_zeroing_requested(&both), 0);
     reported = 1;
-    assert_int_equal(tact_guard_is_zeroing_requested(&zero_request_only), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&zero_outputs_request), 1);
     suspended_time_ns += 1000000000;
-    assert_int_equal(tact_guard_is_zeroing_requested(&zero_request_only), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&zero_outputs_request), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(guarded_outputs_are_zeroed_once_after_a_suspend),
-        cmocka_unit_test(a_delay_is_not_taken_for_a_suspend),
+        cmocka_unit_test(delay_between_clock_readings_is_not_a_suspend),
         cmocka_unit_test(guarded_outputs_are_zeroed_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

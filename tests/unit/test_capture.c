@@ -487,13 +487,13 @@ static void pipe_or_folder_is_refused_at_once(void **state)
     assert_int_equal(unlink(pipe), 0);
     assert_int_equal(mkfifo(pipe, 0600), 0);
     alarm(10);
-    const struct tact_device_setting pipes[] = {SETTING("recording", pipe)};
-    device_config_init(&c, pipes, 1);
+    const struct tact_device_setting pipe_setting[] = {SETTING("recording", pipe)};
+    device_config_init(&c, pipe_setting, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -22);
     assert_string_equal(c.err.file, pipe);
     assert_string_equal(c.err.text, "not a regular file");
-    const struct tact_device_setting folders[] = {SETTING("recording", folder)};
-    device_config_init(&c, folders, 1);
+    const struct tact_device_setting folder_setting[] = {SETTING("recording", folder)};
+    device_config_init(&c, folder_setting, 1);
     assert_true(tact_evdev_type.open(&c.config, &device, &c.err) < 0);
     assert_string_equal(c.err.text, "this path is a folder: expected a file");
     alarm(0);

@@ -114,14 +114,14 @@ static void ros_time_stamps_keep_every_nanosecond(void **state)
 static void malformed_cdr_messages_are_refused(void **state)
 {
     (void)state;
-    static const uint8_t big_endian[] = {0, 0, 0, 0, 0, 0, 0, 1};
+    static const uint8_t big_endian_message[] = {0, 0, 0, 0, 0, 0, 0, 1};
     static const uint8_t string_without_terminator[] = {0, 1, 0, 0, 2, 0, 0, 0, 'a', 'b'};
     static const uint8_t string_longer_than_message[] = {0, 1, 0, 0, 255, 255, 255, 255, 'a', 0};
-    static const uint8_t no_zero[] = {0, 1, 0, 0, 0, 0, 0, 0};
-    struct tact_cdr_reader in = tact_cdr_open(big_endian, sizeof big_endian);
+    static const uint8_t string_without_zero[] = {0, 1, 0, 0, 0, 0, 0, 0};
+    struct tact_cdr_reader in = tact_cdr_open(big_endian_message, sizeof big_endian_message);
 
     assert_true(in.in.bad);
-    in = tact_cdr_open(big_endian, 3);
+    in = tact_cdr_open(big_endian_message, 3);
     assert_true(in.in.bad);
     in = tact_cdr_open(string_without_terminator, sizeof string_without_terminator);
     tact_cdr_get_string(&in);
@@ -129,7 +129,7 @@ static void malformed_cdr_messages_are_refused(void **state)
     in = tact_cdr_open(string_longer_than_message, sizeof string_longer_than_message);
     assert_int_equal(tact_cdr_get_string(&in).size, 0);
     assert_true(in.in.bad);
-    in = tact_cdr_open(no_zero, sizeof no_zero);
+    in = tact_cdr_open(string_without_zero, sizeof string_without_zero);
     tact_cdr_get_string(&in);
     assert_true(in.in.bad);
 }

@@ -94,7 +94,7 @@ struct axis_or_button {
 static json_t *devices;
 static struct mock_pad *pad;
 static struct axis_or_button axis_or_button[TACT_DEVICE_CHANNELS];
-static int part_count;
+static int axis_and_button_count;
 static int axis_count_of_all_devices,
     button_count_of_all_devices; /* number of axes and of buttons of all devices */
 
@@ -117,7 +117,7 @@ static void add_axis_of_device(const char *device, int code)
                                         ranges[i].flat, ranges[i].is_one_sided_axis};
         }
     }
-    axis_or_button[part_count++] = p;
+    axis_or_button[axis_and_button_count++] = p;
 }
 
 /* The raw value at rest that follows from the range that the device declares, without calibration.
@@ -159,12 +159,12 @@ static void plug_in_device(const json_t *entry)
         printf("skipped: %s\n", why);
         exit(77);
     }
-    part_count = 0;
+    axis_and_button_count = 0;
     json_array_foreach(json_object_get(entry, "abs"), i, code)
     {
         if (is_channel_code(EV_ABS, (int)json_integer_value(code))) {
             add_axis_of_device(device, (int)json_integer_value(code));
-            struct axis_or_button *p = &axis_or_button[part_count - 1];
+            struct axis_or_button *p = &axis_or_button[axis_and_button_count - 1];
             mock_pad_set_axis(pad, p->code, p->low < p->high ? p->low : p->high,
                               p->low < p->high ? p->high : p->low, p->flat,
                               expected_raw_value_at_rest(p));
@@ -174,7 +174,7 @@ static void plug_in_device(const json_t *entry)
     json_array_foreach(json_object_get(entry, "keys"), i, code)
     {
         if (is_channel_code(EV_KEY, (int)json_integer_value(code))) {
-            axis_or_button[part_count++] =
+            axis_or_button[axis_and_button_count++] =
                 (struct axis_or_button){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
             button_count_of_all_devices++;
         }
@@ -221,9 +221,9 @@ static void check_description(const struct tact_device *device, const struct dev
     assert_non_null(strstr(c->messages, text));
     assert_null(strstr(c->messages, "left out"));
     assert_string_equal(device->info.type, "evdev");
-    assert_int_equal(device->info.input_count, part_count);
+    assert_int_equal(device->info.input_count, axis_and_button_count);
     assert_int_equal(device->info.output_count, 0);
-    for (int i = 0; i < part_count; i++) {
+    for (int i = 0; i < axis_and_button_count; i++) {
         assert_string_equal(device->info.input[i].name, name_of_event_code(axis_or_button[i].code));
         assert_string_equal(device->info.input[i].unit, "1");
         snprintf(text, sizeof text, "%s %s", device->info.input[i].name,
@@ -236,7 +236,7 @@ static void check_description(const struct tact_device *device, const struct dev
 static void check_channels_follow_events(struct tact_device *device)
 {
     struct tact_device_input in = read_device_at_present_time(device);
-    for (int i = 0; i < part_count; i++) {
+    for (int i = 0; i < axis_and_button_count; i++) {
         const struct axis_or_button *p = &axis_or_button[i];
         const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high,
                            expected_raw_value_at_rest(p)};
@@ -249,7 +249,7 @@ static void check_channels_follow_events(struct tact_device *device)
             in = read_device_at_present_time(device);
             assert_near(in.channel[i], expected_channel_value(p, raw[k]), p, raw[k]);
             before[i] = in.channel[i];
-            assert_memory_equal(before, in.channel, (size_t)part_count * sizeof *before);
+            assert_memory_equal(before, in.channel, (size_t)axis_and_button_count * sizeof *before);
         }
         double there = expected_channel_value(p, p->high);
         assert_true(there == 1.0 &&
@@ -276,14 +276,14 @@ static void check_mapping_to_joint(const char *name)
                         "    settings: {match: \"%s\"}\n"
                         "inputs:\n",
                         name);
-    for (int i = 0; i < part_count; i++) {
+    for (int i = 0; i < axis_and_button_count; i++) {
         used += snprintf(scene_text + used, sizeof scene_text - (size_t)used,
                          "  - {from: pad.%s, to: hand.finger, scale: 0.01}\n",
                          name_of_event_code(axis_or_button[i].code));
     }
-    if (axis_or_button[part_count - 1].type == EV_KEY) {
+    if (axis_or_button[axis_and_button_count - 1].type == EV_KEY) {
         used += snprintf(scene_text + used, sizeof scene_text - (size_t)used, "deadman: pad.%s\n",
-                         name_of_event_code(axis_or_button[part_count - 1].code));
+                         name_of_event_code(axis_or_button[axis_and_button_count - 1].code));
     }
     struct tact_scene *scene;
     struct tact_session *session = NULL;

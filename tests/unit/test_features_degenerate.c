@@ -22,7 +22,7 @@ static void distance_of_nearly_parallel_boxes_is_exact(void **state)
     static const double gaps[5] = {0.1, 1e-2, 1e-4, 1e-6, 1e-9}, offsets[3] = {0.0, 0.05, 0.1};
     struct solid cube = make_box_solid(0.1, 0.1, 0.1), wide = make_box_solid(0.5, 0.5, 0.1),
                  equal = make_box_solid(0.1, 0.1, 0.1);
-    double duality = 0.0, off = 0.0;
+    double duality_gap = 0.0, off = 0.0;
     const int trials = campaign_trial_count(20000, 1000000);
     for (int i = 0; i < trials; i++) {
         const struct solid *below = i & 1 ? &equal : &wide;
@@ -35,13 +35,13 @@ static void distance_of_nearly_parallel_boxes_is_exact(void **state)
         const double size = 0.1 + tact_v3_norm(cube.pose.position);
         tact_quat_to_m3(turn, cube.pose.quat_wxyz);
         low = cube.pose.position[2] - 0.05 * (fabs(turn[6]) + fabs(turn[7]) + fabs(turn[8]) + 1.0);
-        duality = fmax(duality, fabs(s.distance - s.bound) / size);
+        duality_gap = fmax(duality_gap, fabs(s.distance - s.bound) / size);
         off = i & 1 ? off : fmax(off, fabs(s.distance - low) / size);
         assert_true(s.is_exact);
     }
     printf("nearly parallel boxes: duality gap at most %.1e of size, distance off by %.1e\n",
-           duality, off);
-    assert_true(duality < 5e-15 && off < 5e-15);
+           duality_gap, off);
+    assert_true(duality_gap < 5e-15 && off < 5e-15);
     free_convex_solid(&cube);
     free_convex_solid(&wide);
     free_convex_solid(&equal);
@@ -87,16 +87,17 @@ static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
     static const double wedge[6][3] = {{-1.0, 0.0, -1.0}, {1.0, 0.0, -1.0}, {1.0, 0.0, 1.0},
                                        {-1.0, 0.0, 1.0},  {-1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
     static const int counts[HULL_KINDS] = {8, 6, 8, 48, 125, 48};
-    const double thin = pow(10.0, uniform(-6.0, -2.0));
+    const double relative_thickness = pow(10.0, uniform(-6.0, -2.0));
     for (int i = 0; i < counts[kind]; i++) {
         double *p = point[i];
         const double angle = 2.0 * M_PI * (i / 2) / 24.0, sign = i & 1 ? 1.0 : -1.0;
         switch (kind) {
         case NEEDLE:
-            tact_v3_set(p, sign, (i & 2 ? 1.0 : -1.0) * thin, (i & 4 ? 1.0 : -1.0) * thin);
+            tact_v3_set(p, sign, (i & 2 ? 1.0 : -1.0) * relative_thickness,
+                        (i & 4 ? 1.0 : -1.0) * relative_thickness);
             break;
         case WEDGE:
-            tact_v3_set(p, wedge[i][0], thin * wedge[i][1], wedge[i][2]);
+            tact_v3_set(p, wedge[i][0], relative_thickness * wedge[i][1], wedge[i][2]);
             break;
         case DUPLICATES:
             for (int k = 0; k < 3; k++) {
@@ -112,13 +113,15 @@ static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
             tact_v3_set(p, cos(angle), sin(angle), sign * 0.3);
             break;
         default:
-            tact_v3_set(p, uniform(-1.0, 1.0), uniform(-1.0, 1.0), thin * uniform(-1.0, 1.0));
+            tact_v3_set(p, uniform(-1.0, 1.0), uniform(-1.0, 1.0),
+                        relative_thickness * uniform(-1.0, 1.0));
         }
     }
     return counts[kind];
 }
 
-/* A hull of a kind; of points that qhull makes no surface of, as of some that coincide, another. */
+/* Makes a hull of the given kind. Points of which qhull makes no surface, as where some coincide,
+ * are drawn anew. */
 static struct solid make_degenerate_hull(enum hull_kind kind, double size)
 {
     static double point[125][3];
@@ -167,12 +170,12 @@ static void support_of_coincident_vertices_is_the_farthest(void **state)
 /* Worst deviations of the results of one kind, relative to the size of the pair: from the gap along
  * the normal, of a depth from the least over all faces of A - B, of a search from the last result
  * from one without. */
-struct deviations {
+struct result_deviations {
     double width, depth, warm;
 };
 
 static void check_degenerate_pair(const struct solid *a, const struct solid *b, double *kept,
-                                  struct deviations *worst)
+                                  struct result_deviations *worst)
 {
     struct reference_hull own[2] = {make_reference_hull(a->mesh), make_reference_hull(b->mesh)},
                           placed[2] = {make_reference_hull(a->mesh), make_reference_hull(b->mesh)};
@@ -195,7 +198,8 @@ static void check_degenerate_pair(const struct solid *a, const struct solid *b, 
     }
 }
 
-/* Places B at random, axis by axis with A, or from there within rounding of touch. */
+/* Places solid B at random, with its axes parallel to those of A, or moved from there to within
+ * rounding of touching A. */
 static void place_degenerate_pair(const struct solid *a, struct solid *b, double size, int i)
 {
     static const double apart[3] = {0.0, 1e-12, -1e-12};
@@ -229,16 +233,20 @@ static void bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal(voi
         {0x1.aa5585cfc3e3ap+2, -0x1.6b7670ca35223p+2, -0x1.64ba9d3ceacafp-5},
         {-0x1.16652bfb5a2ap+0, 0x1.2ec531cb37156p+2, 0x1.039f5edaf8924p-5},
         {0x1.d124e9767fdcbp+2, -0x1.8d495959247cep+2, 0x1.ef309b432e429p-7}};
-    static const double half = 0x1.0624dd2f1a9fcp-10, thin = 0x1.049b76fbfd3e6p-24;
-    const double wedge[6][3] = {{-half, 0.0, -half}, {half, 0.0, -half},  {half, 0.0, half},
-                                {-half, 0.0, half},  {-half, thin, half}, {half, thin, half}};
+    static const double half = 0x1.0624dd2f1a9fcp-10, relative_thickness = 0x1.049b76fbfd3e6p-24;
+    const double wedge[6][3] = {{-half, 0.0, -half},
+                                {half, 0.0, -half},
+                                {half, 0.0, half},
+                                {-half, 0.0, half},
+                                {-half, relative_thickness, half},
+                                {half, relative_thickness, half}};
     const struct tact_pose pose = {
         .position = {0x1.ed50652aab806p+1, 0x1.03841782ed1ffp+2, 0x1.6cbc02a4e42ep-5},
         .quat_wxyz = {0x1.bf0b53a139c4bp-1, 0x1.399fdf76e4329p-2, 0x1.6a576e5a036f7p-2,
                       0x1.177fff32992c8p-3}};
     struct solid a = make_hull_solid(sliver[0], 8), b = make_hull_solid(wedge[0], 6);
     double kept[TACT_NEAREST_STATE] = {0.0};
-    struct deviations worst = {0.0, 0.0, 0.0};
+    struct result_deviations worst = {0.0, 0.0, 0.0};
     b.pose = pose;
     check_degenerate_pair(&a, &b, kept, &worst);
     printf("a sliver through the origin: off the width by %.1e of size\n", worst.width);
@@ -251,7 +259,7 @@ static void distances_of_degenerate_hulls_are_exact(void **state)
 {
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
-    struct deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
+    struct result_deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
     const int trials = campaign_trial_count(240, 10000);
     for (int i = 0; i < trials; i++) {
         const enum hull_kind kind = (enum hull_kind)(i % HULL_KINDS);

@@ -350,9 +350,9 @@ static double far_from_origin_deviation(const struct solid *a, const struct soli
     return fabs(find_separation_of_solids(&c, &d, NULL).distance - near);
 }
 
-/* Worst deviations after a turn of both solids and an exchange, over the size of the pair; of the
- * normal, that of the nearest points which its angle means at their distance. duality: the gap of
- * pairs that are apart. */
+/* Worst deviations of a distance result after both solids are turned together, and after they are
+ * exchanged, over the size of the pair. normal: the motion of the nearest points that the angle of
+ * the normal means at their distance; duality: the gap of pairs that are apart. */
 struct moved {
     double turned, exchanged, normal, duality;
 };

@@ -37,9 +37,9 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* The convex hull of a real object: as the library's solid, and as a plain list of faces in its
- * frame and at its pose. */
-struct object {
+/* The convex hull of a real hull_object: as the library's solid, and as a plain list of faces in
+ * its frame and at its pose. */
+struct hull_object {
     const char *name;
     struct solid solid;
     struct reference_hull own, placed;
@@ -62,7 +62,7 @@ static int read_soup(const char *name, struct tact_soup *out)
     return 1;
 }
 
-static int load_hull_object(const char *name, struct object *o)
+static int load_hull_object(const char *name, struct hull_object *o)
 {
     struct tact_soup soup;
     if (!read_soup(name, &soup)) {
@@ -90,7 +90,7 @@ static int load_hull_object(const char *name, struct object *o)
     return 1;
 }
 
-static void free_hull_object(struct object *o)
+static void free_hull_object(struct hull_object *o)
 {
     free_convex_solid(&o->solid);
     free_reference_hull(&o->own);
@@ -99,16 +99,16 @@ static void free_hull_object(struct object *o)
 
 /* Largest deviations of distance results, relative to the size of the pair. */
 struct hull_deviations {
-    int apart, overlapping, searched;
+    int apart, overlapping, fully_compared_pairs;
     double distance; /* of a distance, beyond the bounds that the quadratic program gives */
     double bounds;   /* width between the two bounds of a distance */
     double width;    /* of the least translation, from the gap along its normal */
     double depth;    /* of the least translation, from the least over all faces of A - B */
 };
 
-/* is_searched: whether a least translation is compared with all faces of A - B, not only with the
- * gap along its normal. */
-static void check_hull_pair(struct object *a, struct object *b, int is_searched,
+/* compares_all_faces: whether a least translation is compared with all faces of A - B, not only
+ * with the gap along its normal. */
+static void check_hull_pair(struct hull_object *a, struct hull_object *b, int compares_all_faces,
                             struct hull_deviations *worst)
 {
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
@@ -125,9 +125,9 @@ static void check_hull_pair(struct object *a, struct object *b, int is_searched,
         worst->bounds = fmax(worst->bounds, (d.upper - d.lower) / size);
     } else {
         worst->overlapping++;
-        worst->searched += is_searched;
+        worst->fully_compared_pairs += compares_all_faces;
         const double least =
-            is_searched ? greatest_gap_of_hulls(&a->placed, &b->placed) : s.distance;
+            compares_all_faces ? greatest_gap_of_hulls(&a->placed, &b->placed) : s.distance;
         worst->depth = fmax(worst->depth, fabs(least - s.distance) / size);
     }
     worst->width = fmax(worst->width, fabs(width - s.distance) / size);
@@ -135,7 +135,7 @@ static void check_hull_pair(struct object *a, struct object *b, int is_searched,
 
 /* Places B at random, its centre within reach of A's; every other pair is then moved along its
  * normal to a thousandth of the size before or beyond touch, where contacts are. */
-static void place_hull_pair(struct object *a, struct object *b, int near)
+static void place_hull_pair(struct hull_object *a, struct hull_object *b, int near)
 {
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
     double to[4], centre[2][3];
@@ -152,38 +152,38 @@ static void place_hull_pair(struct object *a, struct object *b, int near)
     }
 }
 
-/* Checks pairs of object i with other objects, chosen at random. searched: how many of them have
- * all faces searched where they overlap. */
-static struct hull_deviations check_pairs_of_object(struct object *object, int i, int count,
-                                                    int pairs, int searched)
+/* Checks pairs of object i with other objects, chosen at random. fully_compared_pairs: how many of
+ * them have all faces searched where they overlap. */
+static struct hull_deviations check_pairs_of_object(struct hull_object *hull_object, int i,
+                                                    int count, int pairs, int fully_compared_pairs)
 {
     struct hull_deviations worst = {0};
     for (int k = 0; k < pairs; k++) {
         const int other = (i + 1 + (int)uniform(0.0, count - 1)) % count;
-        place_hull_pair(&object[i], &object[other], k & 1);
-        check_hull_pair(&object[i], &object[other], k < searched, &worst);
+        place_hull_pair(&hull_object[i], &hull_object[other], k & 1);
+        check_hull_pair(&hull_object[i], &hull_object[other], k < fully_compared_pairs, &worst);
     }
     printf(
         "%s (%d vertices): %d apart, beyond the bounds by %.0e, which differ by %.0e; %d overlap, "
         "off the least of %d by %.0e; off the width by %.0e (of size)\n",
-        object[i].name, object[i].own.vertices, worst.apart, worst.distance, worst.bounds,
-        worst.overlapping, worst.searched, worst.depth, worst.width);
+        hull_object[i].name, hull_object[i].own.vertices, worst.apart, worst.distance, worst.bounds,
+        worst.overlapping, worst.fully_compared_pairs, worst.depth, worst.width);
     return worst;
 }
 
 static void distances_of_hulls_of_real_objects_are_exact(void **state)
 {
     (void)state;
-    static struct object object[NAMES];
+    static struct hull_object hull_object[NAMES];
     int count = 0, apart = 0, overlapping = 0;
     const int pairs = campaign_trial_count(36, 1000);
-    const int searched = campaign_trial_count(3, 1000);
+    const int fully_compared_pairs = campaign_trial_count(3, 1000);
     for (int i = 0; i < NAMES; i++) {
-        count += load_hull_object(names[i], &object[count]);
+        count += load_hull_object(names[i], &hull_object[count]);
     }
     for (int i = 0; i < count; i++) {
         const struct hull_deviations worst =
-            check_pairs_of_object(object, i, count, pairs, searched);
+            check_pairs_of_object(hull_object, i, count, pairs, fully_compared_pairs);
         /* the lower bound of the program is as exact as the normal that it ends with: of a tip and
          * a ball 9e-6 of the size apart it is 3e-12 below the distance, after 20 rounds 1.6e-12;
          * the upper bound is the distance to 5e-18 */
@@ -195,7 +195,7 @@ static void distances_of_hulls_of_real_objects_are_exact(void **state)
     }
     assert_true(apart > 0 && overlapping > 0);
     for (int i = 0; i < count; i++) {
-        free_hull_object(&object[i]);
+        free_hull_object(&hull_object[i]);
     }
 }
 
@@ -210,7 +210,7 @@ static void coherent_distances_of_real_objects_are_those_of_cold_searches(void *
     double kept[TACT_NEAREST_STATE] = {0.0}, worst = 0.0;
     const double most = is_long_campaign() ? 2e-14 : 1e-15;
     int same = 0, other_bits = 0, overlapping = 0, warm = 0, cold = 0;
-    struct object a, b;
+    struct hull_object a, b;
     if (!load_hull_object("ycb/011_banana.obj", &a) || !load_hull_object("spot.obj", &b)) {
         skip();
     }

@@ -15,9 +15,9 @@
 #define G 9.81
 
 enum { KINDS = 6 };
-static const enum tact_shape_kind kinds[KINDS] = {TACT_SHAPE_HALFSPACE, TACT_SHAPE_SPHERE,
-                                                  TACT_SHAPE_CAPSULE,   TACT_SHAPE_CYLINDER,
-                                                  TACT_SHAPE_ELLIPSOID, TACT_SHAPE_BOX};
+static const enum tact_shape_kind solid_kinds[KINDS] = {TACT_SHAPE_HALFSPACE, TACT_SHAPE_SPHERE,
+                                                        TACT_SHAPE_CAPSULE,   TACT_SHAPE_CYLINDER,
+                                                        TACT_SHAPE_ELLIPSOID, TACT_SHAPE_BOX};
 
 /* A solid of about 1 m in motion. */
 struct moving_solid {
@@ -80,12 +80,12 @@ static double surface_motion_error(const struct moving_solid *const solid[2],
     nearest_points_after(solid, 0.0, now, &sep);
     nearest_points_after(solid, time, after, &sep);
     for (int i = 0; i < 9; i++) {
-        double past = (now[i / 3][i % 3] - before[i / 3][i % 3]) / time;
-        double next = (after[i / 3][i % 3] - now[i / 3][i % 3]) / time;
-        if (fabs(next - past) > 0.01) {
+        double rate_before = (now[i / 3][i % 3] - before[i / 3][i % 3]) / time;
+        double rate_after = (after[i / 3][i % 3] - now[i / 3][i % 3]) / time;
+        if (fabs(rate_after - rate_before) > 0.01) {
             return -1.0;
         }
-        worst = fmax(worst, fabs(0.5 * (past + next) - computed[i / 3][i % 3]));
+        worst = fmax(worst, fabs(0.5 * (rate_before + rate_after) - computed[i / 3][i % 3]));
     }
     return worst;
 }
@@ -93,7 +93,8 @@ static double surface_motion_error(const struct moving_solid *const solid[2],
 static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **state)
 {
     (void)state;
-    int compared[KINDS][KINDS] = {{0}}, trials = campaign_trial_count(20000, 200000), most = 0;
+    int compared_pair_counts[KINDS][KINDS] = {{0}}, trials = campaign_trial_count(20000, 200000),
+        most = 0;
     double worst = 0.0;
     for (int i = 0; i < trials; i++) {
         int kind[2] = {i % KINDS, i / KINDS % KINDS};
@@ -106,8 +107,8 @@ static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **sta
         if (kind[0] == 0 && kind[1] == 0) {
             continue;
         }
-        make_moving_solid(kinds[kind[0]], &a);
-        make_moving_solid(kinds[kind[1]], &b);
+        make_moving_solid(solid_kinds[kind[0]], &a);
+        make_moving_solid(solid_kinds[kind[1]], &b);
         nearest_points_after(solid, 0.0, points, &sep);
         if (sep.distance > 0.01) {
             contact = (struct tact_surface_contact){
@@ -121,13 +122,13 @@ static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **sta
             int rc = tact_surface_motion_find(&contact, twist, 1e3, &motion);
             double error = rc ? -1.0 : surface_motion_error(solid, &motion, 2e-4);
             worst = fmax(worst, error);
-            compared[kind[0]][kind[1]] += error >= 0.0;
+            compared_pair_counts[kind[0]][kind[1]] += error >= 0.0;
         }
         free_moving_solid(&a);
         free_moving_solid(&b);
     }
     for (int i = 1; i < KINDS * KINDS; i++) {
-        most += compared[i / KINDS][i % KINDS] > 0;
+        most += compared_pair_counts[i / KINDS][i % KINDS] > 0;
     }
     printf(
         "rates of points and normals differ by at most %.1e of 1 m and 1 m/s, %d pairs of kinds\n",
@@ -185,21 +186,21 @@ static void rolling_solids_keep_their_energy(void **state)
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_shape box = box_of_sides(0.01, 4.0, 4.0), ball = make_sphere(0.2);
     const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {a, b, b}};
-    const struct tact_shape lens = {.kind = TACT_SHAPE_ELLIPSOID, .size = {a, a, 0.02}};
-    const struct rolling_case cases[] = {
+    const struct tact_shape lens_shape = {.kind = TACT_SHAPE_ELLIPSOID, .size = {a, a, 0.02}};
+    const struct rolling_case rolling_cases[] = {
         {"egg", plane, egg, 0.0, up, b, {0.0, tilt, 0.0}, {0.0, 0.0, 0.0}},
         {"egg that turns", plane, egg, 0.0, up, b, {0.0, tilt, 0.0}, {0.0, 0.0, 3.0}},
         {"egg on a box", box, egg, 0.005, up, b, {0.0, tilt, 0.0}, {0.0, 0.0, 0.0}},
-        {"lens on a ball", ball, lens, 0.2, 0.02, 0.02, {0.0, 0.0, 0.0}, {3.0, 0.0, 2.0}},
+        {"lens on a ball", ball, lens_shape, 0.2, 0.02, 0.02, {0.0, 0.0, 0.0}, {3.0, 0.0, 2.0}},
     };
     const double time = campaign_trial_count(10, 60);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof rolling_cases / sizeof *rolling_cases; i++) {
         double change[3];
         for (int k = 0; k < 3; k++) {
-            change[k] = energy_after_rolling(&cases[i], 1e-3 / (1 << k), time) - 1.0;
+            change[k] = energy_after_rolling(&rolling_cases[i], 1e-3 / (1 << k), time) - 1.0;
         }
         printf("%s: energy changes by %.1e, %.1e, %.1e in %g s at 1, 0.5 and 0.25 ms\n",
-               cases[i].name, change[0], change[1], change[2], time);
+               rolling_cases[i].name, change[0], change[1], change[2], time);
         assert_true(fabs(change[0]) < 3e-4 && fabs(change[1]) < 1e-4 && fabs(change[2]) < 3e-5);
     }
 }

@@ -59,7 +59,8 @@ static void features_session_replays_from_any_tick(void **state)
 /* A tower of five that falls over, each of whose joints has another model: its foot is soft and
  * measured by pressure field, then volume, features and points; and a ball hits it. */
 static const char tower_scene_text[] =
-    "name: tower\nduration: 0.6\ncontact: {iterations: 400}\n" /* as the four points need */
+    "name: tower\nduration: 0.6\ncontact: {iterations: 400}\n" /* the four contact points need 400
+                                                                  sweeps */
     "materials: [{name: floor}, {name: soft, field: {modulus: 1e+6, thickness: 0.02}},\n"
     "  {name: oak}, {name: ash}, {name: elm}, {name: fir}]\n"
     "pairs:\n"
@@ -159,13 +160,14 @@ static void an_island_of_four_models_replays(void **state)
     printf("four models touch in %d of 600 ticks, %llu of which are not solved\n", ticks,
            (unsigned long long)report.counts[TACT_COUNT_UNSOLVED]);
     assert_true(ticks > 100 && report.counts[TACT_COUNT_UNSOLVED] <= 6);
-    assert_int_equal(report.counts[TACT_COUNT_CROWDED], 0); /* whatever memory held before */
+    assert_int_equal(report.counts[TACT_COUNT_CROWDED],
+                     0); /* no contact is crowded, whatever the memory held before */
     check_replays_of_tower(path);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* The same without points replays from any tick. */
+/* The same island without contact points replays from any tick. */
 static void an_island_of_three_models_replays_from_any_tick(void **state)
 {
     (void)state;

@@ -80,7 +80,7 @@ static void line_of_centres_is_no_valid_normal(void **state)
 static void line_of_centres_is_a_valid_normal_of_boxes(void **state)
 {
     (void)state;
-    int deep = 0;
+    int overlapping_pair_count = 0;
     for (int i = 0; i < 300; i++) {
         struct tact_shape a = make_box_shape(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
         struct tact_shape b = make_box_shape(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
@@ -89,12 +89,12 @@ static void line_of_centres_is_a_valid_normal_of_boxes(void **state)
         assert_int_equal(tact_distance_find(&a, &pose, &b, &origin, &before), 0);
         tact_v3_scale(pose.position, pose.position, 1.05);
         assert_int_equal(tact_distance_find(&a, &pose, &b, &origin, &after), 0);
-        deep += before.distance < 0.0;
+        overlapping_pair_count += before.distance < 0.0;
         assert_true(before.distance >= 0.0 || after.distance >= before.distance - 1e-14);
         tact_shape_release(&a);
         tact_shape_release(&b);
     }
-    assert_true(deep > 100);
+    assert_true(overlapping_pair_count > 100);
 }
 
 /* III-A: disjoint bodies "should be translated apart" by delta to touch. They must be moved
@@ -182,7 +182,7 @@ static double mean_depth_of_polygon(const double (*corner)[2], int corners, doub
 /* Appendix: the force of a face is that of its mean depth, which the paper takes over its vertices.
  * That is the mean over the area of a triangle and a parallelogram, not of a trapezoid or of a
  * square with a corner cut off. */
-static void mean_of_the_vertices_is_not_that_of_the_area(void **state)
+static void mean_depth_of_the_vertices_is_not_that_of_the_area(void **state)
 {
     (void)state;
     static const struct {
@@ -323,7 +323,7 @@ int main(void)
         cmocka_unit_test(line_of_centres_is_a_valid_normal_of_boxes),
         cmocka_unit_test(printed_translation_of_disjoint_bodies_has_the_wrong_sign),
         cmocka_unit_test(springs_at_the_ends_of_an_edge_give_too_much_torque),
-        cmocka_unit_test(mean_of_the_vertices_is_not_that_of_the_area),
+        cmocka_unit_test(mean_depth_of_the_vertices_is_not_that_of_the_area),
         cmocka_unit_test(printed_sums_of_the_appendix_are_wrong),
         cmocka_unit_test(dual_polyhedra_are_about_the_deepest_point),
     };

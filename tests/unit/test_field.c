@@ -26,7 +26,7 @@ static void assert_close(double is, double expected, double relative)
 
 /* A soft half-space exerts the force k V at the centroid of the displaced volume, as in
  * hydrostatics. */
-static void a_box_in_a_soft_halfspace_floats(void **state)
+static void box_in_a_soft_halfspace_floats_as_in_water(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -251,25 +251,25 @@ static void invalid_pressure_fields_are_refused(void **state)
         assert_non_null(strstr(err.text, bad[i].part));
     }
     struct tact_field_contact c;
-    struct tact_field_scratch *small = tact_field_scratch_create(4);
+    struct tact_field_scratch *small_scratch = tact_field_scratch_create(4);
     struct tact_pressure_field *a = make_ball_field(0.03, 1e5, 2),
                                *floor = make_halfspace_field(INFINITY);
     struct tact_pose at = tact_pose_identity(),
                      up = pose_from_position_and_rotation(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
-    assert_int_equal(tact_field_touch(a, &at, a, &up, small, &c), -ENOSPC);
+    assert_int_equal(tact_field_touch(a, &at, a, &up, small_scratch, &c), -ENOSPC);
     assert_int_equal(tact_field_touch(floor, &at, floor, &up, shared_field_scratch(), &c),
                      -ENOTSUP);
     assert_true(isnan(tact_field_energy(floor, &at, floor, &up)));
     assert_int_equal(tact_field_halfspace(-1.0, &field), -EINVAL);
     tact_field_free(a);
     tact_field_free(floor);
-    tact_field_scratch_destroy(small);
+    tact_field_scratch_destroy(small_scratch);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_in_a_soft_halfspace_floats),
+        cmocka_unit_test(box_in_a_soft_halfspace_floats_as_in_water),
         cmocka_unit_test(contact_of_polyhedra_converges_to_that_of_balls),
         cmocka_unit_test(flat_field_contacts_agree_with_closed_forms),
         cmocka_unit_test(equal_pressure_gradients_make_a_known_force_jump),

@@ -24,9 +24,9 @@ static void compare_limit_with_quadrature(const char *name, const struct tact_pa
                                           const struct pressure_quadrature *q, const double *t1,
                                           const double *t2)
 {
-    const double still[2] = {0.0, 0.0};
+    const double zero_slip_velocity[2] = {0.0, 0.0};
     double power = 0.0, force = 0.0, torque = 0.0, spin[3];
-    double arm = compute_quadrature_friction(q, still, 1.0, spin);
+    double arm = compute_quadrature_friction(q, zero_slip_velocity, 1.0, spin);
     for (int n = 0; n < 64; n++) {
         double way = PI * (n % 8) / 4.0, mix = 0.5 * PI * (n / 8) / 7.0;
         const double v[2] = {cos(mix) * cos(way), cos(mix) * sin(way)}, w = sin(mix) / arm;
@@ -83,10 +83,10 @@ static void friction_limits_of_flat_punches_equal_quadrature(void **state)
         compare_punch_limit_with_quadrature(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
     }
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
-    const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
+    const double two_feet_boxes[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
     const struct tact_shape punch_shape[3] = {make_shape_of_boxes(&s, square, 1),
                                               make_shape_of_boxes(&s, rect, 1),
-                                              make_shape_of_boxes(&s, feet, 2)};
+                                              make_shape_of_boxes(&s, two_feet_boxes, 2)};
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     normalize_quadrature(q);
@@ -294,8 +294,9 @@ static struct sliding_state slide_body_to_rest(struct world_scene *s,
 static void soft_body_slides_and_spins_to_rest_as_by_quadrature(void **state)
 {
     (void)state;
-    static const double starts[3][3] = {{0.5, 0.0, 15.0}, {0.6, 0.2, 5.0}, {0.05, 0.1, 25.0}};
-    const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
+    static const double start_velocities[3][3] = {
+        {0.5, 0.0, 15.0}, {0.6, 0.2, 5.0}, {0.05, 0.1, 25.0}};
+    const double two_feet_boxes[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
     const double mu = 0.4;
     struct pressure_quadrature *q = malloc(sizeof *q);
     for (int i = 0; i < 6; i++) {
@@ -314,12 +315,12 @@ static void soft_body_slides_and_spins_to_rest_as_by_quadrature(void **state)
             add_quadrature_pressure(q, UNIFORM, 12, 0.02, 0.0, 0.005, 0.005);
         }
         normalize_quadrature(q);
-        struct tact_shape shape =
-            disc ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96) : make_shape_of_boxes(&s, feet, 2);
-        memcpy(exact.v, starts[i / 2], sizeof exact.v);
+        struct tact_shape shape = disc ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96)
+                                       : make_shape_of_boxes(&s, two_feet_boxes, 2);
+        memcpy(exact.v, start_velocities[i / 2], sizeof exact.v);
         slide_to_rest_by_quadrature(q, mu * G, inertia, &exact);
         struct sliding_state is = slide_body_to_rest(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu,
-                                                     inertia, starts[i / 2]);
+                                                     inertia, start_velocities[i / 2]);
         double far = hypot(exact.x[0], exact.x[1]);
         double off = hypot(is.x[0] - exact.x[0], is.x[1] - exact.x[1]) / far;
         print_message("%s %d: rests at (%.3f, %.3f) mm turned %.4f, exact (%.3f, %.3f) mm %.4f: "
@@ -346,7 +347,7 @@ static void tiny_patches_slide_and_spin_to_rest(void **state)
         struct world_scene s;
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape ball = make_sphere(r), block = box_of_sides(1.0, 1.0, 0.02);
-        struct tact_pose ball_below = tact_pose_identity(), ball_above = ball_below;
+        struct tact_pose block_below_pose = tact_pose_identity(), ball_above = block_below_pose;
         struct tact_body body = {.pose = tact_pose_identity()};
         const struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
         double depth = sqrt(mass * G / (PI * elastic_moduli_pa[i / 2])),
@@ -354,8 +355,8 @@ static void tiny_patches_slide_and_spin_to_rest(void **state)
         double spin = i % 2 ? sqrt(2.0 * mu * mass * G * arm / inertia) : 0.0, turned = 0.0;
         open_empty_scene(&s, &o);
         set_pressure_field_material(&s, 1, elastic_moduli_pa[i / 2], r);
-        ball_below.position[2] = -0.01;
-        add_scene_shape(&s, -1, &block, &ball_below, 0);
+        block_below_pose.position[2] = -0.01;
+        add_scene_shape(&s, -1, &block, &block_below_pose, 0);
         assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
         body.pose.position[2] = -depth; /* the body's centre of mass is in its contact face */
         assert_int_equal(tact_world_add_body(s.world, &body), 0);

@@ -300,9 +300,9 @@ static void force_of_ball_fields_matches_closed_form(void **state)
     assert_close(p.wrench[0], 1.63324750, 1e-8);
     assert_true(p.frame[2] == -1.0);
     for (double d = 0.01; d < 0.045; d += 0.01) {
-        const struct tact_shape drake_sphere = make_sphere(0.05);
+        const struct tact_shape sphere_of_drake_test = make_sphere(0.05);
         up.position[2] = 0.05 - d;
-        measure_field_patch(&drake_sphere, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
+        measure_field_patch(&sphere_of_drake_test, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
         assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
         assert_close(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
     }

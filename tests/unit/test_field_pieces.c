@@ -96,8 +96,9 @@ static size_t sum_all_pairs_of_cells(const struct tact_pressure_field *a,
 
 /* Two fields in random poses: the surface that is followed from polygon to polygon has every
  * polygon of all pairs of cells. */
-static void check_pieces(const struct tact_pressure_field *a, const struct tact_pressure_field *b,
-                         const char *name, double reach, int poses)
+static void compare_pieces_with_all_cell_pairs(const struct tact_pressure_field *a,
+                                               const struct tact_pressure_field *b,
+                                               const char *name, double reach, int poses)
 {
     size_t most = 0, pieces = 0;
     for (int n = 0; n < poses; n++) {
@@ -121,7 +122,9 @@ static void check_pieces(const struct tact_pressure_field *a, const struct tact_
     }
     print_message("%s, %zu and %zu cells, %d poses: at most %zu polygons in %zu pieces\n", name,
                   (size_t)a->cell_count, (size_t)b->cell_count, poses, most, pieces);
-    assert_true(most > 0 || poses < 5); /* a single pose, as under a sanitizer, may be apart */
+    assert_true(most > 0 ||
+                poses <
+                    5); /* in a single pose, as under a sanitizer, the two fields may be apart */
 }
 
 static void all_pieces_between_real_meshes_are_found(void **state)
@@ -134,8 +137,9 @@ static void all_pieces_between_real_meshes_are_found(void **state)
     }
     struct tact_pressure_field *soft = make_extent_field(cow, 0.008, 1e6), *hard;
     assert_int_equal(tact_field_rigid(cow, &hard), 0);
-    check_pieces(soft, soft, "two cows", 0.05, campaign_trial_count(5, 300));
-    check_pieces(soft, hard, "a cow and a rigid one", 0.05, campaign_trial_count(5, 300));
+    compare_pieces_with_all_cell_pairs(soft, soft, "two cows", 0.05, campaign_trial_count(5, 300));
+    compare_pieces_with_all_cell_pairs(soft, hard, "a cow and a rigid one", 0.05,
+                                       campaign_trial_count(5, 300));
     tact_field_free(soft);
     tact_field_free(hard);
     tact_mesh_free(cow);
@@ -213,7 +217,7 @@ static void field_stiffness_has_no_jumps(void **state)
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     const struct tact_pressure_field *a[KINDS] = {ball, box, small, ball};
     const struct tact_pressure_field *b[KINDS] = {box, box, hard, hard};
-    int segments = campaign_trial_count(60, 10000), touching = 0, jumps = 0;
+    int segments = campaign_trial_count(60, 10000), touching = 0, stiffness_jump_count = 0;
     double worst = 0.0;
     for (int i = 0; i < segments; i++) {
         struct segment s = {.a = a[i % KINDS], .b = b[i % KINDS], .from = random_pose(0.03)};
@@ -221,19 +225,19 @@ static void field_stiffness_has_no_jumps(void **state)
         for (int k = 0; k < 3; k++) {
             s.along[k] = uniform(-0.02, 0.02);
         }
-        double jump = largest_stiffness_jump(&s, &most);
+        double stiffness_jump = largest_stiffness_jump(&s, &most);
         if (most > 0.0) {
             touching++;
-            worst = fmax(worst, jump / most);
-            jumps += jump > 1e-4 * most;
+            worst = fmax(worst, stiffness_jump / most);
+            stiffness_jump_count += stiffness_jump > 1e-4 * most;
         }
     }
     print_message(
         "%d segments, %d touch: largest change of the stiffness in 1e-6 of a step %.1e of "
         "the largest, %d over 1e-4\n",
-        segments, touching, worst, jumps);
+        segments, touching, worst, stiffness_jump_count);
     assert_true(touching > segments / 3);
-    assert_int_equal(jumps, 0);
+    assert_int_equal(stiffness_jump_count, 0);
     tact_field_free(ball);
     tact_field_free(box);
     tact_field_free(small);
@@ -247,18 +251,18 @@ static void stiffness_jumps_where_flat_faces_meet_at_once(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_pressure_field *punch = make_rigid_box_field(0.01, 0.01, 0.02, &mesh),
+    struct tact_pressure_field *punch_field = make_rigid_box_field(0.01, 0.01, 0.02, &mesh),
                                *floor = make_halfspace_field(2e6);
     struct tact_pose at = tact_pose_identity(), origin = at;
     struct tact_field_contact c;
     at.position[2] = 0.02 + 1e-9;
-    assert_int_equal(find_field_contact(punch, &at, floor, &origin, &c), 0);
+    assert_int_equal(find_field_contact(punch_field, &at, floor, &origin, &c), 0);
     at.position[2] = 0.02 - 1e-9;
-    assert_int_equal(find_field_contact(punch, &at, floor, &origin, &c), 1);
+    assert_int_equal(find_field_contact(punch_field, &at, floor, &origin, &c), 1);
     print_message("1 nm deep: force %.3e N, stiffness %.6f N/m\n", c.wrench[2], c.stiffness[14]);
     assert_true(fabs(c.stiffness[14] / 800.0 - 1.0) < 1e-12);
     assert_true(fabs(c.wrench[2] / 800e-9 - 1.0) < 1e-6);
-    tact_field_free(punch);
+    tact_field_free(punch_field);
     tact_field_free(floor);
     tact_mesh_free(mesh);
 }

@@ -175,9 +175,12 @@ static void force_on_box_over_edge(const struct tact_pressure_field *a,
     assert_true(tact_field_find_contact_surface(a, &at, b, up, shared_field_scratch(), &of) >= 0);
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
-        double cosine_a = -tact_v3_dot(q->normal, q->gradient_a) / tact_v3_norm(q->gradient_a);
-        double cosine_b = tact_v3_dot(q->normal, q->gradient_b) / tact_v3_norm(q->gradient_b);
-        if (!culls_polygons_by_angle || (cosine_a >= least && cosine_b >= least)) {
+        double face_gradient_cosine_a =
+            -tact_v3_dot(q->normal, q->gradient_a) / tact_v3_norm(q->gradient_a);
+        double face_gradient_cosine_b =
+            tact_v3_dot(q->normal, q->gradient_b) / tact_v3_norm(q->gradient_b);
+        if (!culls_polygons_by_angle ||
+            (face_gradient_cosine_a >= least && face_gradient_cosine_b >= least)) {
             tact_v3_axpy(force, q->load, q->normal);
         }
     }

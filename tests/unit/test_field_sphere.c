@@ -180,7 +180,7 @@ static void soft_ball_force_is_independent_of_the_triangles_of_a_plane(void **st
     struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
     for (int i = 0; i < 12; i++) {
         const double m = pressure_exponents[i % 4], s = pow(1e6, m);
-        double worst_force = 0.0, worst_stiffness = 0.0;
+        double worst_force_error = 0.0, worst_stiffness_error = 0.0;
         o.sphere.power = m;
         if (i % 4 == 0) {
             tact_field_free(o.box);
@@ -198,13 +198,13 @@ static void soft_ball_force_is_independent_of_the_triangles_of_a_plane(void **st
             const double stiffness = 2.0 * PI * s * (BALL_RADIUS_M - d) * pow(d, m);
             struct field_part part;
             assert_true(sum_ball_contact_on_box(&o, place, &part) > 0);
-            worst_force = fmax(worst_force, fabs(part.sums.load / force - 1.0));
-            worst_stiffness =
-                fmax(worst_stiffness, fabs(part.sums.stiffness[14] / stiffness - 1.0));
+            worst_force_error = fmax(worst_force_error, fabs(part.sums.load / force - 1.0));
+            worst_stiffness_error =
+                fmax(worst_stiffness_error, fabs(part.sums.stiffness[14] / stiffness - 1.0));
         }
         print_message("power %.1f, %d triangles: force %.1e, stiffness %.1e off\n", m,
-                      2 * counts[i / 4] * counts[i / 4], worst_force, worst_stiffness);
-        assert_true(worst_force < 1e-10 && worst_stiffness < 1e-10);
+                      2 * counts[i / 4] * counts[i / 4], worst_force_error, worst_stiffness_error);
+        assert_true(worst_force_error < 1e-10 && worst_stiffness_error < 1e-10);
     }
     free_soft_ball_on_box(&o);
 }
@@ -217,7 +217,7 @@ static void contact_stiffness_is_the_derivative_of_the_force(void **state)
     (void)state;
     struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
     double worst = 0.0, largest_jump = 0.0;
-    int jumps = 0;
+    int force_jump_count = 0;
     for (int n = 0; n < 200; n++) {
         struct field_part part, moved[2];
         double place[3], step = 1e-6;
@@ -241,15 +241,15 @@ static void contact_stiffness_is_the_derivative_of_the_force(void **state)
                 if (off < 2e-6 * scale) {
                     worst = fmax(worst, off / scale);
                 } else {
-                    jumps++;
+                    force_jump_count++;
                     largest_jump = fmax(largest_jump, off * 2.0 * step / part.sums.load);
                 }
             }
         }
     }
     print_message("stiffness against differences: %.1e, but for %d that span a jump of %.1e\n",
-                  worst, jumps, largest_jump);
-    assert_true(jumps <= 3 && largest_jump < 5e-8);
+                  worst, force_jump_count, largest_jump);
+    assert_true(force_jump_count <= 3 && largest_jump < 5e-8);
     free_soft_ball_on_box(&o);
 }
 
@@ -440,11 +440,12 @@ static void triangle_corners_on_the_disc_circle_make_no_arc(void **state)
     int cut = 0;
     for (int i = 0; i < 20000; i++) {
         double corner[3][2], part = 0.0, start = uniform(-PI, PI), whole = i % 2 ? 4.0 : 0.0;
-        const double angles[3] = {start, start + uniform(0.1, 3.0), start + uniform(3.2, 6.0)};
+        const double corner_angles[3] = {start, start + uniform(0.1, 3.0),
+                                         start + uniform(3.2, 6.0)};
         for (int k = 0; k < 3; k++) {
             double radius = k && whole == 0.0 ? uniform(6.0, 10.0) : 4.0;
-            corner[k][0] = radius * tact_cos(angles[k]);
-            corner[k][1] = radius * tact_sin(angles[k]);
+            corner[k][0] = radius * tact_cos(corner_angles[k]);
+            corner[k][1] = radius * tact_sin(corner_angles[k]);
         }
         double turn = (corner[1][0] - corner[0][0]) * (corner[2][1] - corner[0][1]) -
                       (corner[1][1] - corner[0][1]) * (corner[2][0] - corner[0][0]);

@@ -26,7 +26,7 @@ static char folder[] = "/tmp/tact-extent-XXXXXX";
 
 /* Scene of a soft mesh and a soft torus on a rigid floor, and a rigid ball on a soft bumpy cube. */
 static const char scene[] =
-    "name: soft_meshes\nduration: 0.04\n" /* in contact from 0.01 s on */
+    "name: soft_meshes\nduration: 0.04\n" /* the bodies are in contact from 0.01 s on */
     "materials:\n"
     "  - {name: rubber, field: {modulus: 2e5, thickness: 0.006, cell: 0.003}}\n"
     "  - {name: foam, field: {modulus: 1e5, thickness: 0.01, cell: 0.003, kind: distance}}\n"
@@ -281,7 +281,8 @@ static int remove_test_folder(void **state)
     return system(command);
 }
 
-/* As of a library whose headers are of another version: its functions are not called. */
+/* A store of a library whose headers are of another version is refused: its functions are not
+ * called. */
 static void store_of_another_abi_is_refused(void **state)
 {
     (void)state;

@@ -394,8 +394,8 @@ static void elastic_field_forces_are_conservative(void **state)
     struct tact_pressure_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
     struct tact_pose at = tact_pose_identity();
     double net[3], gross[3];
-    const int last_round = is_quick_sanitizer_run() ? 1 : 2;
-    for (int i = 0; i <= last_round; i++) {
+    const int last_refinement = is_quick_sanitizer_run() ? 1 : 2;
+    for (int i = 0; i <= last_refinement; i++) {
         int points = 400 << 2 * i;
         double last[3] = {0.0}, force[3] = {0.0}, place[3] = {0.0};
         net[i] = gross[i] = 0.0;
@@ -421,10 +421,10 @@ static void elastic_field_forces_are_conservative(void **state)
         printf("closed path, %d points: net %.1e of the work moved\n", points,
                fabs(net[i] / gross[i]));
     }
-    if (last_round == 2) {
+    if (last_refinement == 2) {
         assert_true(fabs(net[2] / gross[2]) < 1e-6);
     }
-    assert_true(fabs(net[last_round]) < 0.2 * fabs(net[0]));
+    assert_true(fabs(net[last_refinement]) < 0.2 * fabs(net[0]));
     tact_field_free(a);
     tact_field_free(b);
 }

@@ -34,7 +34,7 @@ static void start_controller_loop(struct tact_guard *guard, void (*send)(double)
     atomic_store(&guard->head->period_ns, CONTROLLER_PERIOD_NS);
 }
 
-/* A pad in place of the kernel's. */
+/* A simulated pad in place of the kernel's device. */
 int __wrap_tact_force_open(struct tact_force *force, const char *path,
                            const struct tact_force_rendering_plan *plan);
 void __wrap_tact_force_close(struct tact_force *force);
@@ -89,8 +89,9 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
     return 0;
 }
 
-static struct tact_guard_force_page pad_page = {.period_ns = CONTROLLER_PERIOD_NS, .path = {"pad"}};
-static struct tact_guard pad_guard = {.head = &pad_page.head};
+static struct tact_guard_force_page pad_guard_page = {.period_ns = CONTROLLER_PERIOD_NS,
+                                                      .path = {"pad"}};
+static struct tact_guard pad_guard = {.head = &pad_guard_page.head};
 
 static void send_pad_force(double force)
 {
@@ -102,24 +103,24 @@ static void send_pad_force(double force)
     tact_guard_send_force(&pad_guard, level, now_ns);
 }
 
-static void a_pad_gets_no_step_of_force(void **state)
+static void guard_stalls_cause_no_force_step_on_a_pad(void **state)
 {
     (void)state;
     start_controller_loop(&pad_guard, send_pad_force, 1.0);
-    tact_guard_serve_force(&pad_page, &requests);
+    tact_guard_serve_force(&pad_guard_page, &requests);
     check_forces_of_device();
     print_message("the spring's force rises by %.3f at most\n", largest_spring_force_rise);
     assert_true(largest_spring_force_rise > 0.0 && largest_spring_force_rise < 1.0 / 12.0);
 }
 
 /* A board in place of comedi's: an analog output, and a digital one, which has no bridge. */
-static struct tact_guard_page board_page = {
+static struct tact_guard_page board_guard_page = {
     .output_count = 2,
     .driver = "driver",
     .name = "name",
     .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {SAFE}},
                {.instruction = INSN_BITS, .words = 2, .subdevice = 1, .safe = {1, 0}}}};
-static struct tact_guard board_guard = {.head = &board_page.head};
+static struct tact_guard board_guard = {.head = &board_guard_page.head};
 static int
     late_digital_write_count; /* writes whose digital output is not that of the newest force */
 
@@ -133,7 +134,7 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 {
     (void)dev;
     const double force = (double)list->insns[0].data[0] - SAFE;
-    if (atomic_load(&board_page.head.is_guard_ready)) {
+    if (atomic_load(&board_guard_page.head.is_guard_ready)) {
         late_digital_write_count += force > 0.0 && list->insns[1].data[1] != 1;
         deliver_force_to_device(force, WRITE_NS);
     }
@@ -148,17 +149,17 @@ static void send_board_force(double force)
 
 long __wrap_syscall(long number, ...);
 
-/* The guard's wait for a beat, or the controller's wake. */
+/* Simulates the guard's wait for a heartbeat, or the controller's wake-up of the guard. */
 long __wrap_syscall(long number, ...)
 {
     va_list rest;
     va_start(rest, number);
     const _Atomic uint32_t *word = va_arg(rest, const _Atomic uint32_t *);
-    const int operation = va_arg(rest, int);
+    const int futex_operation = va_arg(rest, int);
     const uint32_t value = va_arg(rest, uint32_t);
     const struct timespec *timeout = va_arg(rest, const struct timespec *);
     va_end(rest);
-    if (number != SYS_futex || operation != FUTEX_WAIT) {
+    if (number != SYS_futex || futex_operation != FUTEX_WAIT) {
         return 0;
     }
     const int64_t until_ns = now_ns + (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
@@ -170,18 +171,19 @@ long __wrap_syscall(long number, ...)
     return 0;
 }
 
-static void a_board_gets_no_step_of_force(void **state)
+static void guard_stalls_cause_no_force_step_on_a_board(void **state)
 {
     (void)state;
     start_controller_loop(&board_guard, send_board_force, FULL);
-    assert_int_equal(tact_guard_serve_board(&board_page, &requests), 0);
+    assert_int_equal(tact_guard_serve_board(&board_guard_page, &requests), 0);
     check_forces_of_device();
     assert_int_equal(late_digital_write_count, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_pad_gets_no_step_of_force),
-                                       cmocka_unit_test(a_board_gets_no_step_of_force)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guard_stalls_cause_no_force_step_on_a_pad),
+        cmocka_unit_test(guard_stalls_cause_no_force_step_on_a_board)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

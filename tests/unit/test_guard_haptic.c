@@ -126,12 +126,13 @@ enum { BLOCKING_TICKS = 700, MAX_SLOW_TICKS = BLOCKING_TICKS / 20 };
 
 /* What BLOCKING_TICKS ticks measured of a device whose library calls block. */
 struct blocking_call_result {
-    int64_t longest_tick;                 /* [ns] */
-    int slow_ticks;                       /* number of ticks that took 0.2 ms or more */
-    int stale;                            /* number of ticks */
-    double mean_delay, longest_delay;     /* sensor to force, reported [ms] */
-    int forces;                           /* of which the stand-in has stamped pose and sending: */
-    double stamped_mean, stamped_longest; /* [ms] */
+    int64_t longest_tick;             /* [ns] */
+    int slow_ticks;                   /* number of ticks that took 0.2 ms or more */
+    int stale;                        /* number of ticks */
+    double mean_delay, longest_delay; /* reported delay from sensor to force [ms] */
+    int stamped_force_count; /* number of forces for which the stand-in has time stamps of pose and
+                                sending */
+    double mean_stamped_delay, longest_stamped_delay; /* [ms] */
 };
 
 /* Delays by the stand-in's own stamps, from asking for a pose to the end of the call that sent the
@@ -149,13 +150,13 @@ static void stamp_delays(const unsigned int *pose, struct blocking_call_result *
             const double delay =
                 1e-6 * (double)(atomic_load(&simulated_haptic->sent[i].ns) -
                                 atomic_load(&simulated_haptic->asked_ns[pose[tick]]));
-            b->stamped_mean += delay;
-            b->stamped_longest = fmax(b->stamped_longest, delay);
-            b->forces++;
+            b->mean_stamped_delay += delay;
+            b->longest_stamped_delay = fmax(b->longest_stamped_delay, delay);
+            b->stamped_force_count++;
             last = tick;
         }
     }
-    b->stamped_mean /= fmax(1.0, b->forces);
+    b->mean_stamped_delay /= fmax(1.0, b->stamped_force_count);
 }
 
 static void read_reported_delays(const char *messages, struct blocking_call_result *b)
@@ -198,7 +199,7 @@ static struct blocking_call_result run_with_blocking_calls(void)
         "force %.2f ms, %.2f ms at most; by the stand-in's stamps %.2f and %.2f ms, in %d "
         "forces\n",
         (double)b.longest_tick * 1e-6, b.slow_ticks, b.stale, BLOCKING_TICKS, b.mean_delay,
-        b.longest_delay, b.stamped_mean, b.stamped_longest, b.forces);
+        b.longest_delay, b.mean_stamped_delay, b.longest_stamped_delay, b.stamped_force_count);
     return b;
 }
 
@@ -210,20 +211,21 @@ static void blocking_library_calls_delay_no_tick(void **state)
     struct blocking_call_result b;
     (void)state;
     int tries = 0, is_spoiled;
-    do { /* again where the machine stopped a process, or a late tick tripped the guard for good */
+    do { /* repeats the run where the machine stopped a process, or a late tick tripped the guard
+            for good */
         reset_simulated_haptic();
         atomic_store(&simulated_haptic->call_us, 300);
         atomic_store(&simulated_haptic->long_call_us, 50000);
         atomic_store(&simulated_haptic->call_every, 100);
         atomic_store(&simulated_haptic->numbers_poses, 1);
         b = run_with_blocking_calls();
-        is_spoiled = b.stale > 600 || b.forces < 150 || b.slow_ticks > MAX_SLOW_TICKS ||
-                     b.longest_tick >= 40 * TICK_NS;
+        is_spoiled = b.stale > 600 || b.stamped_force_count < 150 ||
+                     b.slow_ticks > MAX_SLOW_TICKS || b.longest_tick >= 40 * TICK_NS;
     } while (is_spoiled && ++tries < 10);
     assert_true(!is_spoiled && b.stale > 30);
     assert_true(b.mean_delay > 0.6 && b.longest_delay > 50.0);
-    assert_true(fabs(b.mean_delay - b.stamped_mean) < 0.1);
-    assert_true(fabs(b.longest_delay - b.stamped_longest) < 1.0);
+    assert_true(fabs(b.mean_delay - b.mean_stamped_delay) < 0.1);
+    assert_true(fabs(b.longest_delay - b.longest_stamped_delay) < 1.0);
 }
 
 /* While a library call takes 0.8 s the device is lost, which is reported. */

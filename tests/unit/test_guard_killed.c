@@ -168,11 +168,11 @@ static struct force_course_since_event wait_until_pressed(unsigned int from)
 
 /* Gives this thread real-time priority where that is granted, so that no other process runs between
  * the clock and what is measured; 0: takes it away. Returns whether it was granted. */
-static int set_measuring_priority(int is_measuring)
+static int set_measuring_priority(int raises_priority)
 {
     const struct sched_param priority = {.sched_priority = 95}, normal = {0};
-    return sched_setscheduler(0, is_measuring ? SCHED_FIFO : SCHED_OTHER,
-                              is_measuring ? &priority : &normal) == 0;
+    return sched_setscheduler(0, raises_priority ? SCHED_FIFO : SCHED_OTHER,
+                              raises_priority ? &priority : &normal) == 0;
 }
 
 /* Time from `since` to the first sent force of zero after which no other force is sent for 20 ms
@@ -213,27 +213,31 @@ static int64_t send_signal_to_command(pid_t command, int number)
 }
 
 /* Largest values measured in repetitions of one kind of event. */
-struct figures {
+struct event_measurements {
     double time_to_zero_ms, step, most;
-    int late, trips;         /* also without the stalls of processors: */
-    int late_by_itself;      /* events after which the rest of the time is over 5 ms */
-    int trips_by_themselves; /* falls to 0 without a stall in the 10 ms before */
+    int late, trips; /* number of events whose force lasted over 5 ms; number of falls to 0 */
+    int late_without_cpu_stall;  /* number of late events without the time in which processors were
+                                    stalled */
+    int trips_without_cpu_stall; /* number of falls to 0 without a processor stall in the 10 ms
+                                    before */
 };
 
-/* event_ns: time of the event, time_to_zero_ms: how long the force went on. */
-static void add_times_and_force_steps(struct figures *all, int64_t event_ns, double time_to_zero_ms,
+/* Adds the measurements of one event. event_ns: time of the event; time_to_zero_ms: how long the
+ * force lasted after it. */
+static void add_times_and_force_steps(struct event_measurements *all, int64_t event_ns,
+                                      double time_to_zero_ms,
                                       const struct force_course_since_event *back)
 {
-    const int64_t zero_ns = event_ns + (int64_t)(time_to_zero_ms * 1e6);
-    const double stalled_ms = (double)cpu_stall_ns_between(event_ns, zero_ns) * 1e-6;
+    const int64_t force_zero_ns = event_ns + (int64_t)(time_to_zero_ms * 1e6);
+    const double cpu_stalled_ms = (double)cpu_stall_ns_between(event_ns, force_zero_ns) * 1e-6;
     all->time_to_zero_ms = fmax(all->time_to_zero_ms, time_to_zero_ms);
     all->late += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
-    all->late_by_itself += time_to_zero_ms - stalled_ms > MAX_TIME_TO_ZERO_MS;
+    all->late_without_cpu_stall += time_to_zero_ms - cpu_stalled_ms > MAX_TIME_TO_ZERO_MS;
     all->step = fmax(all->step, back->step);
     all->most = fmax(all->most, back->most);
     all->trips += back->trips;
     for (int i = 0; i < back->trips; i++) {
-        all->trips_by_themselves +=
+        all->trips_without_cpu_stall +=
             cpu_stall_ns_between(back->trip_ns[i] - 10 * ms, back->trip_ns[i]) == 0;
     }
 }
@@ -242,22 +246,23 @@ static void add_times_and_force_steps(struct figures *all, int64_t event_ns, dou
  * busy machine, and where a host runs a processor of this machine late, so is whatever runs there:
  * by as long as the processors were stalled between event and zero. Under a sanitizer a killed
  * process takes longer to end. */
-static void check_times_and_force_steps(const char *what, const struct figures *all, int times)
+static void check_times_and_force_steps(const char *what, const struct event_measurements *all,
+                                        int times)
 {
     const int is_real_time = set_measuring_priority(1);
     set_measuring_priority(0);
     print_message("%s: %d times: gone in %.2f ms at most (%d over 5 ms, %d without the stalls of "
                   "processors), largest step on return %.3f N, largest force %.2f N, %d times late "
                   "again, %d without a stall%s\n",
-                  what, times, all->time_to_zero_ms, all->late, all->late_by_itself, all->step,
-                  all->most, all->trips, all->trips_by_themselves,
+                  what, times, all->time_to_zero_ms, all->late, all->late_without_cpu_stall,
+                  all->step, all->most, all->trips, all->trips_without_cpu_stall,
                   is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
         assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
     } else {
-        assert_true(is_real_time ? all->late_by_itself == 0 : 2 * all->late <= times);
-        /* the way back takes 0.3 s: late again is the exception, not what a stop leads to */
-        assert_true(is_real_time ? all->trips_by_themselves <= 1 + times / 10
+        assert_true(is_real_time ? all->late_without_cpu_stall == 0 : 2 * all->late <= times);
+        /* the force takes 0.3 s to return: a guard that trips again meanwhile is the exception */
+        assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + times / 10
                                  : all->trips <= times);
     }
     assert_true(all->step < MAX_FORCE_STEP_N);
@@ -280,10 +285,10 @@ static void terminate_command(pid_t command)
     assert_int_equal(waitpid(command, NULL, 0), command);
 }
 
-static void a_killed_command_leaves_no_force(void **state)
+static void force_is_zero_after_a_killed_command(void **state)
 {
     const int times = campaign_trial_count(2, 50);
-    struct figures all = {.step = 0.0};
+    struct event_measurements all = {.step = 0.0};
     (void)state;
     for (int i = 0; i < times; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
@@ -302,7 +307,7 @@ static void a_killed_command_leaves_no_force(void **state)
 static void force_returns_softly_after_a_stopped_command(void **state)
 {
     const int times = campaign_trial_count(2, 50);
-    struct figures all = {.step = 0.0};
+    struct event_measurements all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
@@ -326,7 +331,7 @@ static void force_returns_softly_after_a_stopped_command(void **state)
 static void force_returns_softly_to_a_replugged_device(void **state)
 {
     const int times = campaign_trial_count(2, 50);
-    struct figures all = {.step = 0.0};
+    struct event_measurements all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
@@ -366,7 +371,7 @@ static pid_t guard_of(pid_t command)
 
 /* A guard that was stopped while the command was killed does not send the last force, which it has
  * not read yet. */
-static void a_stopped_guard_sends_no_old_force(void **state)
+static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
 {
     const int times = campaign_trial_count(2, 10);
     (void)state;
@@ -397,23 +402,23 @@ static void a_stopped_guard_sends_no_old_force(void **state)
 
 /* Moves the device along x by 20 mm/s at most, so that the damper adds 0.1 N, back by 8 mm or on
  * until it is pressed. */
-static void move_device(int is_back)
+static void move_device(int moves_back)
 {
-    const int steps = is_back ? 400 : 10000;
+    const int steps = moves_back ? 400 : 10000;
     for (int i = 0; i < steps; i++) {
-        if (!is_back && fabs(last_sent_force_x(&(unsigned int){0})) >= PRESSED_FORCE_N) {
+        if (!moves_back && fabs(last_sent_force_x(&(unsigned int){0})) >= PRESSED_FORCE_N) {
             return;
         }
         atomic_store(&simulated_haptic->x,
-                     atomic_load(&simulated_haptic->x) + (is_back ? -2e-5 : 2e-5));
+                     atomic_load(&simulated_haptic->x) + (moves_back ? -2e-5 : 2e-5));
         sleep_for_us(1000);
     }
-    if (!is_back) {
+    if (!moves_back) {
         fail_with_messages("not pressed within 0.2 m");
     }
 }
 
-/* The largest step between successive sent forces from that one on, falls to 0 left out [N]. */
+/* Largest step between successive sent forces from the index `from` on, falls to 0 left out [N]. */
 static double largest_force_step_since(unsigned int from)
 {
     double step = 0.0;
@@ -426,7 +431,7 @@ static double largest_force_step_since(unsigned int from)
 
 /* The clutch is pressed and released in real time while the tool presses: the force fades out,
  * stays away while the device is moved back, and returns as the device presses on. */
-static void a_clutch_in_real_time_makes_no_step_of_force(void **state)
+static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
 {
     const int times = campaign_trial_count(1, 50);
     double step = 0.0;
@@ -439,15 +444,16 @@ static void a_clutch_in_real_time_makes_no_step_of_force(void **state)
         atomic_store(&simulated_haptic->buttons, 3U);
         sleep_for_us(300000 + 137 * i);
         step = fmax(step, largest_force_step_since(from));
-        const unsigned int faded = atomic_load(&simulated_haptic->count);
+        const unsigned int sent_count_when_faded = atomic_load(&simulated_haptic->count);
         move_device(1);
         atomic_store(&simulated_haptic->buttons, 1U);
         sleep_for_us(300000 + 211 * i);
-        for (unsigned int k = faded; k != atomic_load(&simulated_haptic->count); k++) {
+        for (unsigned int k = sent_count_when_faded; k != atomic_load(&simulated_haptic->count);
+             k++) {
             assert_true(fabs(sent_force_x(k)) < 1e-3);
         }
         move_device(0);
-        step = fmax(step, largest_force_step_since(faded));
+        step = fmax(step, largest_force_step_since(sent_count_when_faded));
     }
     terminate_command(command);
     wait_until_device_closed();
@@ -479,11 +485,11 @@ static int end_watching_and_remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_killed_command_leaves_no_force),
+        cmocka_unit_test(force_is_zero_after_a_killed_command),
         cmocka_unit_test(force_returns_softly_after_a_stopped_command),
         cmocka_unit_test(force_returns_softly_to_a_replugged_device),
-        cmocka_unit_test(a_clutch_in_real_time_makes_no_step_of_force),
-        cmocka_unit_test(a_stopped_guard_sends_no_old_force),
+        cmocka_unit_test(clutching_a_tool_in_real_time_causes_no_force_step),
+        cmocka_unit_test(resumed_guard_sends_no_force_of_a_killed_command),
     };
     return cmocka_run_group_tests(tests, start_command_that_presses,
                                   end_watching_and_remove_folder);

@@ -23,11 +23,11 @@ static const struct tact_pose start = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
 static const struct tact_link_def palm_definition = {
     .mass = 0.2, .center = {0.01, -0.02, 0.03}, .inertia = {3e-4, 2e-4, 4e-4, 2e-5, -3e-5, 1e-5}};
 
-static void make_tree_links(struct tact_link_def defs[LINKS])
+static void make_tree_links(struct tact_link_def link_definitions[LINKS])
 {
-    tact_hand_base_links(&palm_definition, &undriven_base, &undriven_base, defs);
+    tact_hand_base_links(&palm_definition, &undriven_base, &undriven_base, link_definitions);
     for (int i = BASE; i < LINKS; i++) {
-        defs[i] =
+        link_definitions[i] =
             (struct tact_link_def){.parent = i - 1,
                                    .joint = i == BASE + 2 ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE,
                                    .axis = {i == BASE, i != BASE, 0.3},
@@ -38,10 +38,10 @@ static void make_tree_links(struct tact_link_def defs[LINKS])
     }
 }
 
-static struct tact_hand *make_hand(const struct tact_link_def *defs, int count)
+static struct tact_hand *make_hand(const struct tact_link_def *link_definitions, int count)
 {
     struct tact_hand *hand;
-    assert_int_equal(tact_hand_create(defs, count, &start, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, count, &start, &hand), 0);
     return hand;
 }
 
@@ -53,22 +53,23 @@ static void inertia_matrix(double m[9], const double in[6])
 
 /* Linear and angular momentum about the origin, and kinetic energy, from the twists of the links.
  */
-static double compute_momentum_and_energy(struct tact_hand *hand, const struct tact_link_def *defs,
-                                          int count, double p[6])
+static double compute_momentum_and_energy(struct tact_hand *hand,
+                                          const struct tact_link_def *link_definitions, int count,
+                                          double p[6])
 {
     double energy = 0.0;
     memset(p, 0, 6 * sizeof *p);
     for (int i = BASE - 1; i < count; i++) {
         const struct tact_pose *pose = tact_hand_link_pose(hand, i);
         double c[3], t[6], r[9], w[3], in[9], spin[3], linear[3], moment[3];
-        tact_pose_point(c, pose, defs[i].center);
+        tact_pose_point(c, pose, link_definitions[i].center);
         tact_hand_link_twist(hand, i, c, t);
         tact_quat_to_m3(r, pose->quat_wxyz);
         tact_m3_tmul_v3(w, r, t + 3);
-        inertia_matrix(in, defs[i].inertia);
+        inertia_matrix(in, link_definitions[i].inertia);
         tact_m3_mul_v3(spin, in, w);
-        energy += 0.5 * (defs[i].mass * tact_v3_dot(t, t) + tact_v3_dot(spin, w));
-        tact_v3_scale(linear, t, defs[i].mass);
+        energy += 0.5 * (link_definitions[i].mass * tact_v3_dot(t, t) + tact_v3_dot(spin, w));
+        tact_v3_scale(linear, t, link_definitions[i].mass);
         tact_v3_cross(moment, c, linear);
         tact_m3_mul_v3(t, r, spin);
         tact_v3_add(p, p, linear);
@@ -94,10 +95,10 @@ static void set_random_joint_values_and_rates(struct tact_hand *hand)
 static void free_floating_hand_keeps_its_momentum(void **state)
 {
     (void)state;
-    struct tact_link_def defs[LINKS];
-    make_tree_links(defs);
+    struct tact_link_def link_definitions[LINKS];
+    make_tree_links(link_definitions);
     for (int trial = 0; trial < 50; trial++) {
-        struct tact_hand *hand = make_hand(defs, trial % 2 ? LINKS : BASE);
+        struct tact_hand *hand = make_hand(link_definitions, trial % 2 ? LINKS : BASE);
         const int count = tact_hand_count(hand);
         struct tact_hand_state s = tact_hand_state(hand);
         double q[LINKS], v[LINKS], change[2] = {0.0, 0.0}, p[2][6];
@@ -109,10 +110,10 @@ static void free_floating_hand_keeps_its_momentum(void **state)
             memcpy(s.q, q, sizeof *q * (size_t)count);
             memcpy(s.v, v, sizeof *v * (size_t)count);
             tact_hand_refresh(hand);
-            const double before = compute_momentum_and_energy(hand, defs, count, p[0]);
+            const double before = compute_momentum_and_energy(hand, link_definitions, count, p[0]);
             assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
             tact_hand_integrate(hand, h);
-            const double after = compute_momentum_and_energy(hand, defs, count, p[1]);
+            const double after = compute_momentum_and_energy(hand, link_definitions, count, p[1]);
             for (int i = 0; i < 6; i++) {
                 change[k] = fmax(change[k], fabs(p[1][i] - p[0][i]));
             }
@@ -129,11 +130,12 @@ static void free_floating_hand_keeps_its_momentum(void **state)
 static void jacobian_is_a_derivative(void **state)
 {
     (void)state;
-    struct tact_link_def defs[LINKS];
+    struct tact_link_def link_definitions[LINKS];
     const double tip[3] = {0.01, 0.02, -0.04}, e = 1e-6;
-    make_tree_links(defs);
+    make_tree_links(link_definitions);
     for (int trial = 0; trial < 20; trial++) {
-        struct tact_hand *hand = make_hand(defs, LINKS), *moved = make_hand(defs, LINKS);
+        struct tact_hand *hand = make_hand(link_definitions, LINKS),
+                         *moved = make_hand(link_definitions, LINKS);
         struct tact_hand_state s = tact_hand_state(hand), m = tact_hand_state(moved);
         double p[2][3], point[3], jacobian[6 * LINKS], twist[6], next[2][6], rate[6];
         set_random_joint_values_and_rates(hand);
@@ -167,11 +169,11 @@ static struct tact_hand *make_coupled_base(double mass, double inertia,
                                            struct tact_base_drive force,
                                            struct tact_base_drive torque)
 {
-    struct tact_link_def defs[BASE];
+    struct tact_link_def link_definitions[BASE];
     const struct tact_link_def tool_definition = {.mass = mass,
                                                   .inertia = {inertia, inertia, inertia, 0, 0, 0}};
-    tact_hand_base_links(&tool_definition, &force, &torque, defs);
-    return make_hand(defs, BASE);
+    tact_hand_base_links(&tool_definition, &force, &torque, link_definitions);
+    return make_hand(link_definitions, BASE);
 }
 
 /* A coupled base reaches a target that jumps by nearly half a turn, at any coupling stiffness, and
@@ -209,20 +211,20 @@ static void base_coupling_turns_to_any_attitude(void **state)
     }
 }
 
-/* Near half a turn the torque keeps its sense until the other way round is shorter by 0.1 rad: a
- * target that turns on past half a turn is 0.05 rad beyond it then, and as it turns back as far on
- * the other side. */
+/* Near half a turn the coupling's torque keeps its sense until the other way round is shorter by
+ * 0.1 rad, that is until the target is 0.05 rad past half a turn; on the way back likewise on the
+ * other side. */
 static void base_torque_keeps_its_sense_near_half_a_turn(void **state)
 {
     (void)state;
     enum { STEPS = 400 };
     const double h = 1e-3, pi = 3.14159265358979323846, step = 1e-3;
-    /* so heavy that it stays where it is */
+    /* the base is so heavy that it stays where it is */
     struct tact_hand *hand =
         make_coupled_base(1e9, 1e9, undriven_base, (struct tact_base_drive){1.0, 0.0, 0});
     struct tact_hand_state s = tact_hand_state(hand);
     double turned[2] = {0.0, 0.0};
-    int flips = 0;
+    int target_wrap_count = 0;
     for (int tick = 0; tick < 4 * STEPS; tick++) {
         const int phase = tick % (2 * STEPS);
         const double last = s.torque[5];
@@ -230,13 +232,13 @@ static void base_torque_keeps_its_sense_near_half_a_turn(void **state)
         assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
         tact_hand_integrate(hand, h);
         if (tick > 0 && last * s.torque[5] < 0.0) {
-            turned[flips % 2] = s.target[5] - pi;
-            flips++;
+            turned[target_wrap_count % 2] = s.target[5] - pi;
+            target_wrap_count++;
         }
     }
-    print_message("flips %d times, %.4f rad past half a turn and %.4f before\n", flips, turned[0],
-                  -turned[1]);
-    assert_int_equal(flips, 4);
+    print_message("flips %d times, %.4f rad past half a turn and %.4f before\n", target_wrap_count,
+                  turned[0], -turned[1]);
+    assert_int_equal(target_wrap_count, 4);
     assert_true(fabs(turned[0] - 0.05) <= step && fabs(turned[1] + 0.05) <= step);
     tact_hand_destroy(hand);
 }
@@ -369,21 +371,21 @@ static void base_drive_has_numbers_for_each_axis(void **state)
 static void incomplete_set_of_base_joints_is_refused(void **state)
 {
     (void)state;
-    struct tact_link_def defs[LINKS];
+    struct tact_link_def link_definitions[LINKS];
     struct tact_hand *hand;
-    make_tree_links(defs);
-    assert_int_equal(tact_hand_create(defs, BASE - 1, &start, &hand), -22);
-    defs[2].parent = 0;
-    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
-    make_tree_links(defs);
-    defs[BASE].joint = TACT_JOINT_BASE;
-    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
-    make_tree_links(defs);
-    defs[BASE - 1].mass = 0.0;
-    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
-    make_tree_links(defs);
-    defs[1].start = 0.1;
-    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
+    make_tree_links(link_definitions);
+    assert_int_equal(tact_hand_create(link_definitions, BASE - 1, &start, &hand), -22);
+    link_definitions[2].parent = 0;
+    assert_int_equal(tact_hand_create(link_definitions, LINKS, &start, &hand), -22);
+    make_tree_links(link_definitions);
+    link_definitions[BASE].joint = TACT_JOINT_BASE;
+    assert_int_equal(tact_hand_create(link_definitions, LINKS, &start, &hand), -22);
+    make_tree_links(link_definitions);
+    link_definitions[BASE - 1].mass = 0.0;
+    assert_int_equal(tact_hand_create(link_definitions, LINKS, &start, &hand), -22);
+    make_tree_links(link_definitions);
+    link_definitions[1].start = 0.1;
+    assert_int_equal(tact_hand_create(link_definitions, LINKS, &start, &hand), -22);
 }
 
 int main(void)

@@ -86,7 +86,8 @@ static void torques_are_gradients_of_the_energy(void **state)
         struct tact_hand_state s = tact_hand_state(hand);
         double q[3], by_base[3], by_target[3], at_target[3];
         random_attitude(s.q + 3, 1.5);
-        random_attitude(s.target + 3, 1.5); /* up to 3 rad apart */
+        random_attitude(s.target + 3,
+                        1.5); /* the attitudes of base and target are up to 3 rad apart */
         tact_v3_copy(q, s.q + 3);
         tact_hand_refresh(hand);
         step_hand(hand, 1e-12);
@@ -188,7 +189,7 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
 /* Loops of 0.8 rad generate no energy at h, h/2 and h/4 where the base follows, and without a
  * damper the balance closes at 0. A base that does not turn is a wall: it generates what the
  * sampling does, in proportion to h. */
-static void loop_of_the_target_closes_its_balance(void **state)
+static void target_loop_has_its_exact_energy_balance(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 9; trial++) {
@@ -207,7 +208,8 @@ static void loop_of_the_target_closes_its_balance(void **state)
     }
 }
 
-/* Stiffnesses that differ by 1e-10 of them give the torques of equal ones, of base and target. */
+/* Three stiffnesses that differ from each other by a relative 1e-10 give the torques of equal ones,
+ * on base and target. */
 static void nearly_equal_axes_act_as_equal_ones(void **state)
 {
     (void)state;
@@ -276,7 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(torques_are_gradients_of_the_energy),
         cmocka_unit_test(device_feels_the_stiffness_of_its_axis),
-        cmocka_unit_test(loop_of_the_target_closes_its_balance),
+        cmocka_unit_test(target_loop_has_its_exact_energy_balance),
         cmocka_unit_test(nearly_equal_axes_act_as_equal_ones),
         cmocka_unit_test(base_comes_to_rest_at_a_far_target),
     };

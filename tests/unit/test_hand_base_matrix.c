@@ -53,8 +53,8 @@ static void step_hand(struct tact_hand *hand, double h, const double gravity[3])
 }
 
 /* Displacement in the axes of the frame, which turn with the target. */
-static void to_frame(double out[6], const double quat[4], const double target[6],
-                     const double world[6])
+static void displacement_in_frame_axes(double out[6], const double quat[4], const double target[6],
+                                       const double world[6])
 {
     double turn[4], all[4], axes[9];
     tact_quat_from_rotvec(turn, target + 3);
@@ -71,7 +71,7 @@ static double spring_energy(const double k[36], const double quat[4], const doub
     double error[6], e[6];
     tact_v3_sub(error, target, q);
     rotation_between(error + 3, q + 3, target + 3);
-    to_frame(e, quat, target, error);
+    displacement_in_frame_axes(e, quat, target, error);
     const double angle = tact_v3_norm(e + 3), share = angle < 0.5 * pi ? 1.0 : pow(sin(angle), 2.0);
     double cross = 0.0;
     for (int i = 0; i < 9; i++) {
@@ -134,10 +134,10 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
             move_base(more, target, i, by);
             const double reaction =
                 (spring_energy(k, quat, more, q) - spring_energy(k, quat, less, q)) / (2.0 * by);
-            const double at_target = s.torque[i] - (i < 3 ? 0.0 : moment[i - 3]);
+            const double torque_at_target = s.torque[i] - (i < 3 ? 0.0 : moment[i - 3]);
             const double unit = i < 3 ? 300.0 : 15.0;
             worst = fmax(worst, fabs(s.torque[i] - wanted) / unit);
-            worst = fmax(worst, fabs(at_target - reaction) / unit);
+            worst = fmax(worst, fabs(torque_at_target - reaction) / unit);
         }
         tact_hand_destroy(hand);
     }
@@ -197,7 +197,7 @@ static void spring_at_a_point_deflects_there(void **state)
 struct loop {
     double reach[6], phase[6];
     double quat[4], k[36], d[36];
-    double mass, inertia; /* of the base [kg], [kg m^2] */
+    double mass, inertia; /* mass [kg] and moment of inertia [kg m^2] of the base */
 };
 
 /* A closed path of a second of the target, from rest to rest. */
@@ -257,7 +257,7 @@ static void make_random_loop(struct loop *loop, double damping)
  * not move is a wall, which generates what the sampling does, in proportion to h (Colgate: K h / 2
  * times the square of the speed). Without a damper the balance closes at 0 in both: the spring has
  * an energy. */
-static void loop_generates_no_energy(void **state)
+static void loop_against_a_matrix_coupling_generates_no_energy(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 6; trial++) {
@@ -274,7 +274,7 @@ static void loop_generates_no_energy(void **state)
 
 /* Where the force is at its limit, the spring deflects so far that it has that force: its torque is
  * that of the least energy at the error of the attitude, e^T K e / 2 - f x over all positions x. */
-static void limited_force_leaves_the_torque_of_the_rest(void **state)
+static void torque_beside_a_limited_force_is_that_of_the_least_energy(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 40; trial++) {
@@ -303,8 +303,8 @@ static void limited_force_leaves_the_torque_of_the_rest(void **state)
     }
 }
 
-/* A base comes to rest at a target that jumps far, at any stiffness, with and without limits, and
- * has crossed none. */
+/* A base comes to rest at a target that jumps far, at any stiffness, with limits and without; a
+ * force limit is never exceeded. */
 static void base_comes_to_rest_at_a_far_target(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void base_comes_to_rest_at_a_far_target(void **state)
 
 /* With matrices of two drives that are alike along all axes, a base moves as with these drives, but
  * for the implicit gain of rotations across the error, of which it has the exact one. */
-static void matrices_of_two_drives_move_as_these(void **state)
+static void matrices_of_two_drives_move_a_base_as_the_drives(void **state)
 {
     (void)state;
     const double quat[4] = {0.5, 0.5, -0.5, 0.5};
@@ -404,10 +404,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrench_is_the_gradient_of_the_energy),
         cmocka_unit_test(spring_at_a_point_deflects_there),
-        cmocka_unit_test(loop_generates_no_energy),
-        cmocka_unit_test(limited_force_leaves_the_torque_of_the_rest),
+        cmocka_unit_test(loop_against_a_matrix_coupling_generates_no_energy),
+        cmocka_unit_test(torque_beside_a_limited_force_is_that_of_the_least_energy),
         cmocka_unit_test(base_comes_to_rest_at_a_far_target),
-        cmocka_unit_test(matrices_of_two_drives_move_as_these),
+        cmocka_unit_test(matrices_of_two_drives_move_a_base_as_the_drives),
         cmocka_unit_test(bad_matrices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

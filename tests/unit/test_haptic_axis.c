@@ -27,7 +27,7 @@ static const double mass = 0.1, damping = 1.0, travel = 0.03, limit = 8.0;
 /* Simulated clock: the time that was slept, without sleeping, and in one test plus the processor
  * time that a fit takes. */
 static int64_t slept_ns;
-static int adds_processor_time_to_clock;
+static int clock_includes_processor_time;
 
 int64_t __wrap_tact_clock_now(void);
 void __wrap_tact_clock_sleep_until(int64_t time_ns);
@@ -35,7 +35,7 @@ void __wrap_tact_clock_sleep_until(int64_t time_ns);
 int64_t __wrap_tact_clock_now(void)
 {
     struct timespec t = {.tv_sec = 0};
-    if (adds_processor_time_to_clock) {
+    if (clock_includes_processor_time) {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     }
     return slept_ns + (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -58,9 +58,10 @@ static void read_guarded_mass(void *self, uint64_t tick, double t, int64_t now_n
     m->zeros = guard_trips ? 0 : m->zeros;
     m->is_tripped = (m->is_tripped || guard_trips) && m->zeros < GUARD_ZEROS;
     const double force = m->is_tripped ? 0.0 : m->sign * m->force;
-    const double decay = exp(-damping * m->period / mass), final_speed = force / damping;
-    m->x += final_speed * m->period + (m->v - final_speed) * (1.0 - decay) * mass / damping;
-    m->v = final_speed + (m->v - final_speed) * decay;
+    const double velocity_decay = exp(-damping * m->period / mass), final_speed = force / damping;
+    m->x +=
+        final_speed * m->period + (m->v - final_speed) * (1.0 - velocity_decay) * mass / damping;
+    m->v = final_speed + (m->v - final_speed) * velocity_decay;
     in->state = m->is_tripped ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
     in->channel[0] = m->x;
 }
@@ -120,19 +121,19 @@ static void axis_with_reversed_force_is_not_identified(void **state)
 
 /* Before this test the loop waits for a person, and after it the fit takes longer than the guard's
  * timeout: both trip the guard. */
-static void a_guard_that_trips_in_a_pause_is_armed_again(void **state)
+static void guard_that_trips_while_the_loop_pauses_is_armed_again(void **state)
 {
     (void)state;
     struct identified_haptic_axis found;
     double position;
-    adds_processor_time_to_clock = 1;
+    clock_includes_processor_time = 1;
     struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
     slept_ns += 1000000000;
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_GOOD);
     assert_int_equal(m.trips, 2);
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
     assert_true(axis.late_tick_count < 3);
-    adds_processor_time_to_clock = 0;
+    clock_includes_processor_time = 0;
     assert_true(fabs(found.mass - mass) < 1e-3 * mass);
     assert_true(fabs(found.damping - damping) < 1e-2 * damping);
 }
@@ -180,7 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settling_stops_an_axis_that_its_force_drives_away),
         cmocka_unit_test(axis_with_reversed_force_is_not_identified),
-        cmocka_unit_test(a_guard_that_trips_in_a_pause_is_armed_again),
+        cmocka_unit_test(guard_that_trips_while_the_loop_pauses_is_armed_again),
         cmocka_unit_test(wall_tests_without_a_stability_limit_are_marked),
         cmocka_unit_test(signal_ends_the_force_on_a_haptic_axis),
     };

@@ -17,19 +17,20 @@
 enum { DEVICE_CALL_NS = 300000 };
 
 static struct tact_guard_haptic_page page;
-static struct tact_guard controller = {.head = &page.head};
+static struct tact_guard controller_guard = {.head = &page.head};
 
 static void send_haptic_force(double force)
 {
     const double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {force};
-    tact_guard_send_haptic(&controller, wrench, now_ns);
+    tact_guard_send_haptic(&controller_guard, wrench, now_ns);
 }
 
 static int open_device(struct tact_haptic_device *self,
-                       const struct tact_haptic_device_choice *choice, char *why, size_t size)
+                       const struct tact_haptic_device_choice *chosen_device, char *why,
+                       size_t size)
 {
     (void)self;
-    (void)choice;
+    (void)chosen_device;
     (void)why;
     (void)size;
     return 0;
@@ -39,7 +40,7 @@ static int read_simulated_haptic_device(struct tact_haptic_device *self)
 {
     static bool is_opened;
     (void)self;
-    now_ns += is_opened ? 0 : 2000000000; /* the very first call of the device */
+    now_ns += is_opened ? 0 : 2000000000; /* the first call that opens the device takes 2 s */
     is_opened = true;
     advance_time_with_stall(DEVICE_CALL_NS);
     return 0;
@@ -73,13 +74,13 @@ int tact_haptic_load(struct tact_haptic_device *self, int maker, char *why, size
     return 0;
 }
 
-static void a_starved_guard_raises_no_force_at_once(void **state)
+static void guard_stalls_cause_no_force_step_on_a_haptic_device(void **state)
 {
     const struct tact_guard_requests requests = {.end = NULL};
     (void)state;
     now_ns = 1000000000;
     loop.next_tick_due_ns = now_ns;
-    loop.guard = &controller;
+    loop.guard = &controller_guard;
     loop.send = send_haptic_force;
     /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
     loop.full = 4.8;
@@ -167,12 +168,12 @@ static void reversed_force_rises_from_zero_late_in_a_ramp(void **state)
 
 enum { GUARD_CYCLES_PER_TICK = 10, TICKS_OF_BURST = 50 };
 
-/* One cycle of the guard, in which it handles so many heartbeats more. */
-static void run_guard_cycle(struct tact_guard_rise_limit *gap, const double *force, uint32_t *beat,
-                            uint32_t more, int64_t *now)
+/* Runs one cycle of the guard, in which it handles `more` further heartbeats. */
+static void run_guard_cycle(struct tact_guard_rise_limit *gap, const double *force,
+                            uint32_t *heartbeat_number, uint32_t more, int64_t *now)
 {
     const int64_t tick_ns = GUARD_TIMEOUT_NS / 4;
-    tact_guard_detect_heartbeat_burst(gap, *beat += more, tick_ns,
+    tact_guard_detect_heartbeat_burst(gap, *heartbeat_number += more, tick_ns,
                                       *now += tick_ns / GUARD_CYCLES_PER_TICK);
     tact_guard_limit_rise_after_gap(gap, force, *now, GUARD_TIMEOUT_NS);
 }
@@ -180,24 +181,25 @@ static void run_guard_cycle(struct tact_guard_rise_limit *gap, const double *for
 /* Largest step of a force that rises by 2 N in a burst of 50 heartbeats, which the guard handles in
  * so many cycles, and arrives in the end [N]. Before it heartbeats are on time, and the force is 0,
  * or rises slowly and is sent as it is. */
-static double largest_step_in_burst(int cycles, int is_pressed_before)
+static double largest_step_in_burst(int gap_cycles, int rises_before_gap)
 {
     struct tact_guard_rise_limit gap = {.parts = 2};
-    double force[6] = {is_pressed_before ? 0.2 : 0.0}, last, step = 0.0;
-    uint32_t beat = 0;
+    double force[6] = {rises_before_gap ? 0.2 : 0.0}, last, step = 0.0;
+    uint32_t heartbeat_number = 0;
     int64_t now = 1000;
     for (int i = 0; i < 300; i++) {
-        force[0] += is_pressed_before ? 1e-3 : 0.0;
-        run_guard_cycle(&gap, force, &beat, i % GUARD_CYCLES_PER_TICK == 0, &now);
+        force[0] += rises_before_gap ? 1e-3 : 0.0;
+        run_guard_cycle(&gap, force, &heartbeat_number, i % GUARD_CYCLES_PER_TICK == 0, &now);
         assert_true(gap.sent[0] == force[0]);
     }
     last = gap.sent[0];
     for (int i = 0; i < 1200; i++) {
-        const int is_burst = i < cycles;
-        force[0] += is_burst ? 2.0 / cycles : 0.0;
-        run_guard_cycle(
-            &gap, force, &beat,
-            is_burst ? (uint32_t)(TICKS_OF_BURST / cycles) : i % GUARD_CYCLES_PER_TICK == 0, &now);
+        const int is_burst = i < gap_cycles;
+        force[0] += is_burst ? 2.0 / gap_cycles : 0.0;
+        run_guard_cycle(&gap, force, &heartbeat_number,
+                        is_burst ? (uint32_t)(TICKS_OF_BURST / gap_cycles)
+                                 : i % GUARD_CYCLES_PER_TICK == 0,
+                        &now);
         step = fmax(step, gap.sent[0] - last);
         last = gap.sent[0];
     }
@@ -211,17 +213,18 @@ static double largest_step_in_burst(int cycles, int is_pressed_before)
 static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 {
     (void)state;
-    for (int cycles = 1; cycles <= 25; cycles += 6) {
-        for (int is_pressed_before = 0; is_pressed_before < 2; is_pressed_before++) {
-            const double step = largest_step_in_burst(cycles, is_pressed_before);
-            print_message("burst in %d cycles: largest step %.4f N of 2 N\n", cycles, step);
-            assert_true(step < 2.0 * 5.0 / TICKS_OF_BURST); /* what five of the ticks add */
+    for (int gap_cycles = 1; gap_cycles <= 25; gap_cycles += 6) {
+        for (int rises_before_gap = 0; rises_before_gap < 2; rises_before_gap++) {
+            const double step = largest_step_in_burst(gap_cycles, rises_before_gap);
+            print_message("burst in %d cycles: largest step %.4f N of 2 N\n", gap_cycles, step);
+            assert_true(step < 2.0 * 5.0 /
+                                   TICKS_OF_BURST); /* the force that five ticks of the burst add */
         }
     }
 }
 
 /* A number of heartbeats that no loop can have sent, as in a damaged page, is a burst too. */
-static void any_heartbeat_number_is_in_range(void **state)
+static void impossible_heartbeat_counts_are_bursts(void **state)
 {
     struct tact_guard_rise_limit gap = {.parts = 2, .last_choice_ns = 1000};
     const double pressed[6] = {2.0};
@@ -236,10 +239,10 @@ static void any_heartbeat_number_is_in_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
+        cmocka_unit_test(guard_stalls_cause_no_force_step_on_a_haptic_device),
         cmocka_unit_test(force_ramps_in_after_a_gap_in_the_guard),
         cmocka_unit_test(reversed_force_rises_from_zero_late_in_a_ramp),
         cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap),
-        cmocka_unit_test(any_heartbeat_number_is_in_range)};
+        cmocka_unit_test(impossible_heartbeat_counts_are_bursts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

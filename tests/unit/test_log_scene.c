@@ -18,7 +18,7 @@
 enum { TICKS = 200, MIB = 1 << 20 };
 
 /* A mesh that all the shapes of a test share, of 72 bytes a triangle in /scene. */
-static struct tact_shape stone = {.kind = TACT_SHAPE_MESH};
+static struct tact_shape shared_mesh_shape = {.kind = TACT_SHAPE_MESH};
 static struct tact_mesh *mesh;
 
 static int make_stone(void **state)
@@ -34,7 +34,7 @@ static int make_stone(void **state)
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
                                soup.triangle_count, &mesh, NULL);
-    stone.mesh = mesh;
+    shared_mesh_shape.mesh = mesh;
     tact_soup_free(&soup);
     return rc;
 }
@@ -48,18 +48,19 @@ static int free_stone(void **state)
 
 static struct tact_recorder *open_recorder_of_stones(const char *path, size_t count,
                                                      struct tact_recorder_options options,
-                                                     struct message_summary *heard)
+                                                     struct message_summary *received_messages)
 {
     static char frames[100][16];
     struct tact_recorder_shape shapes[100];
     struct tact_layout layout = {0};
     struct tact_recorder *recorder = NULL;
-    const struct tact_messages messages = {heard ? count_message_and_keep_text : NULL, heard};
+    const struct tact_messages messages = {received_messages ? count_message_and_keep_text : NULL,
+                                           received_messages};
 
     for (size_t i = 0; i < count; i++) {
         snprintf(frames[i], sizeof frames[i], "stone%zu", i);
         shapes[i] = (struct tact_recorder_shape){
-            .frame = frames[i], .shape = &stone, .pose.quat_wxyz = {1.0}};
+            .frame = frames[i], .shape = &shared_mesh_shape, .pose.quat_wxyz = {1.0}};
     }
     add_session_fields(&layout);
     struct tact_recorder_content content = make_test_log_content(&layout);
@@ -89,17 +90,18 @@ static void shapes_beyond_the_limit_of_a_log_are_left_out_and_reported(void **st
 {
     (void)state;
     const char *path = test_log_path("log_scene");
-    struct message_summary heard = {0};
+    struct message_summary received_messages = {0};
     char expected[64];
     struct tact_recorder *recorder =
-        open_recorder_of_stones(path, 100, session_recorder_options(), &heard);
+        open_recorder_of_stones(path, 100, session_recorder_options(), &received_messages);
     assert_non_null(recorder);
-    const unsigned drawn = (32U * MIB) / (72 * (unsigned)stone.mesh->triangle_count);
+    const unsigned logged_shape_count =
+        (32U * MIB) / (72 * (unsigned)shared_mesh_shape.mesh->triangle_count);
     snprintf(expected, sizeof expected, "lacks %u of 100 shapes, the first of \"stone%u\"",
-             100 - drawn, drawn);
-    print_message("%s\n", heard.text);
-    assert_int_equal(heard.warnings, 1);
-    assert_non_null(strstr(heard.text, expected));
+             100 - logged_shape_count, logged_shape_count);
+    print_message("%s\n", received_messages.text);
+    assert_int_equal(received_messages.warnings, 1);
+    assert_non_null(strstr(received_messages.text, expected));
     record_session_ticks(recorder, 0, TICKS);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     expect_whole_log(path, TICKS);

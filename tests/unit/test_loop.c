@@ -28,7 +28,7 @@ static struct tick_recorder {
     int64_t planned[MOST];
     int64_t wake_times_ns[MOST];
     pthread_t thread;
-    int policy;
+    int scheduling_policy;
     uint64_t stall_at_tick;
     int64_t stall_ns;     /* time that the callback sleeps at tick stall_at_tick [ns] */
     int64_t busy_wait_ns; /* time that the callback busy-waits at tick stall_at_tick, or at every
@@ -59,7 +59,7 @@ static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_
     s->count++;
     if (s->count == 1) {
         s->thread = pthread_self();
-        s->policy = sched_getscheduler(0);
+        s->scheduling_policy = sched_getscheduler(0);
     }
     struct rusage thread_usage;
     getrusage(RUSAGE_THREAD, &thread_usage);
@@ -150,7 +150,8 @@ static void every_tick_of_the_loop_is_accounted_for(void **state)
     assert_ticks_on_period_grid(&o, &stats);
     assert_int_equal(stats.wake_latency.count, stats.executed);
     assert_false(pthread_equal(tick_recorder.thread, pthread_self()));
-    assert_int_equal(tick_recorder.policy, was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
+    assert_int_equal(tick_recorder.scheduling_policy,
+                     was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
     uint64_t late = 0;
     for (uint64_t i = 0; i < tick_recorder.count; i++) {
         late += tick_recorder.wake_times_ns[i] - tick_recorder.planned[i] > 100000;
@@ -330,7 +331,7 @@ static void free_wheeling_loop_runs_without_waiting(void **state)
     assert_int_equal(stats.wake_latency.count, 0);
     assert_int_equal(stats.realtime.count, 0);
     assert_int_equal(tick_recorder.between_ticks_call_count, 10000);
-    assert_int_equal(tick_recorder.policy, SCHED_OTHER);
+    assert_int_equal(tick_recorder.scheduling_policy, SCHED_OTHER);
     for (uint64_t i = 0; i < 10000; i++) {
         assert_int_equal(tick_recorder.tick[i], i);
         assert_int_equal(tick_recorder.planned[i], 5000000000 + (int64_t)i * 1000000);

@@ -304,7 +304,8 @@ static void log_with_many_damaged_bytes_is_read_without_harm(void **state)
     free(bytes);
 }
 
-static void put_record(struct tact_bytes *out, uint8_t opcode, const void *data, size_t size)
+static void append_forged_record(struct tact_bytes *out, uint8_t opcode, const void *data,
+                                 size_t size)
 {
     tact_put_u8(out, opcode);
     tact_put_u64(out, size);
@@ -323,7 +324,7 @@ static void append_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
     tact_put_text(&content, "");
     tact_put_u64(&content, chunk->size);
     tact_put_bytes(&content, chunk->data, chunk->size);
-    put_record(out, TACT_MCAP_CHUNK, content.data, content.size);
+    append_forged_record(out, TACT_MCAP_CHUNK, content.data, content.size);
     tact_bytes_free(&content);
 }
 
@@ -347,7 +348,8 @@ static void forged_log_chunks_are_detected(void **state)
         while (tact_mcap_reader_next(&reader, &record) == 0 &&
                record.opcode != TACT_MCAP_DATA_END) {
             if (record.opcode != TACT_MCAP_CHUNK) {
-                put_record(&forged_log, record.opcode, record.content.data, record.content.size);
+                append_forged_record(&forged_log, record.opcode, record.content.data,
+                                     record.content.size);
                 continue;
             }
             assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
@@ -462,7 +464,7 @@ static void search_for_records_after_damage_is_limited(void **state)
             tact_put_u8(&file, TACT_MCAP_ATTACHMENT);
             tact_put_u64(&file, size - file.size - 8);
         }
-        put_record(&file, TACT_MCAP_DAMAGE_COVER, "\0\0\0", 4);
+        append_forged_record(&file, TACT_MCAP_DAMAGE_COVER, "\0\0\0", 4);
     }
     assert_int_equal(file.size, size);
     check_search_time(path, &file, open_log_and_close, -ENODATA);

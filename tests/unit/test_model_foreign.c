@@ -18,22 +18,22 @@
 
 #define G 9.81
 
-/* Parameters of the model. */
+/* Parameters of this test's contact model, an elastic layer. */
 struct layer {
     enum tact_normal_law law;
-    double stiffness;  /* for TACT_LAW_WRENCH: stiffness of each square metre of the layer [Pa/m] */
-    double tangential; /* tangential stiffness of each square metre, of bristles whose deflection
-                          the model stores [Pa/m] */
-    double aside;      /* distance from the middle of the box's face to the patch's centre [m] */
-    double floor_speed;             /* speed of the floor along x [m/s] */
-    int has_two_pieces;             /* 1: each half of the face is a separate piece of the patch */
+    double stiffness; /* for TACT_LAW_WRENCH: stiffness of each square metre of the layer [Pa/m] */
+    double tangential_stiffness; /* tangential stiffness of each square metre, of bristles whose
+                          deflection the model stores [Pa/m] */
+    double aside;       /* distance from the middle of the box's face to the patch's centre [m] */
+    double floor_speed; /* speed of the floor along x [m/s] */
+    int has_two_pieces; /* 1: each half of the face is a separate piece of the patch */
     int uses_uniform_limit_surface; /* 1: the model names the limit surface; 0: it gives its fitted
                                        coefficients */
     int *prepared_shape_count;      /* NULL, or the number of prepared shapes not yet released */
 };
 
 /* Data that the model derives from a shape at load. */
-struct derived {
+struct derived_shape_data {
     double half[3]; /* half sides of the box [m] */
     double modulus; /* modulus of the box's material [Pa] */
     int *prepared_shape_count;
@@ -48,7 +48,7 @@ static int prepare_box_data(const struct tact_contact_model *model, const struct
         return tact_error_set(err, -ERANGE, "%g m high: expected at most 2 m",
                               2.0 * shape->size[2]);
     }
-    struct derived *made = malloc(sizeof *made);
+    struct derived_shape_data *made = malloc(sizeof *made);
     assert_non_null(made);
     memcpy(made->half, shape->size, sizeof made->half);
     made->modulus = material->modulus;
@@ -60,7 +60,7 @@ static int prepare_box_data(const struct tact_contact_model *model, const struct
 
 static void release_box_data(void *data)
 {
-    struct derived *made = data;
+    struct derived_shape_data *made = data;
     *made->prepared_shape_count -= 1;
     free(made);
 }
@@ -79,7 +79,7 @@ static void compute_layer_wrench(const struct layer *layer, const double *size, 
     double area = 4.0 * size[0] * size[1], k = layer->stiffness * area, x = -layer->aside;
     double xx = size[0] * size[0] / 3.0 + x * x, yy = size[1] * size[1] / 3.0;
     const double g0 = p->gap[0], g1 = p->gap[1], g2 = p->gap[2]; /* about the centre */
-    const double force = -k * (g0 + g1 * x), t = layer->tangential * area;
+    const double force = -k * (g0 + g1 * x), t = layer->tangential_stiffness * area;
     const double normal[3] = {force, -k * g2 * yy, k * (g0 * x + g1 * xx)};
     const int row[3] = {0, 4, 5};
     const double own[9] = {k, 0.0, -k * x, 0.0, k * yy, 0.0, -k * x, 0.0, k * xx};
@@ -97,7 +97,7 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
 {
     static const double frame[9] = {0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0};
     const struct layer *layer = q->model->user;
-    const struct derived *of_b = q->data_b;
+    const struct derived_shape_data *of_b = q->data_b;
     const double *size = of_b ? of_b->half : q->b->size, *at = q->pose_b->position;
     double turn[9], bottom[3], low = 0.0;
     tact_quat_to_m3(turn, q->pose_b->quat_wxyz);
@@ -131,10 +131,10 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
     if (layer->law == TACT_LAW_WRENCH) {
         compute_layer_wrench(layer, size, low, patch);
         /* deflection of the bristles since the contact began */
-        for (int i = 0; i < 2 && layer->tangential > 0.0; i++) {
+        for (int i = 0; i < 2 && layer->tangential_stiffness > 0.0; i++) {
             q->state[i] = q->state[2] > 0.0 ? q->state[i] : bottom[i];
-            patch->wrench[1 + i] = (i ? -1.0 : 1.0) * 4.0 * size[0] * size[1] * layer->tangential *
-                                   (bottom[i] - q->state[i]);
+            patch->wrench[1 + i] = (i ? -1.0 : 1.0) * 4.0 * size[0] * size[1] *
+                                   layer->tangential_stiffness * (bottom[i] - q->state[i]);
         }
         q->state[2] = low > 0.0;
     }
@@ -449,7 +449,7 @@ static void model_data_of_equal_shapes_is_prepared_once(void **state)
     finish_scene_building(&s);
     /* prepared data: one for the floor, one for four equal boxes, one for a higher box */
     assert_int_equal(prepared_shape_count, 3);
-    const struct derived *made = tact_prepared_data(s.world, &model, 3);
+    const struct derived_shape_data *made = tact_prepared_data(s.world, &model, 3);
     assert_true(made == tact_prepared_data(s.world, &model, 1));
     assert_true(made->modulus == 3e4 && made->half[2] == 0.02);
     made = tact_prepared_data(s.world, &model, 0);
@@ -571,11 +571,11 @@ static void copies_of_builtin_models_are_accepted(void **state)
     static const char *const names[] = {"volume", "points", "features", "field", "smooth"};
     static const char *const copy_names[] = {"volume-copy", "points-copy", "features-copy",
                                              "field-copy", "smooth-copy"};
-    static struct tact_contact_model copies[5];
+    static struct tact_contact_model model_copies[5];
     for (int i = 0; i < 5; i++) {
-        copies[i] = *tact_contact_model_find(names[i]);
-        copies[i].name = copy_names[i];
-        assert_int_equal(tact_contact_model_add(&copies[i]), 0);
+        model_copies[i] = *tact_contact_model_find(names[i]);
+        model_copies[i].name = copy_names[i];
+        assert_int_equal(tact_contact_model_add(&model_copies[i]), 0);
     }
 }
 

@@ -43,8 +43,8 @@ static int count_ready_cached_lists(const struct tact_moments_scratch *scratch)
     return n;
 }
 
-/* No list, as after its creation. Memory allocated for every query would take most of the time
- * under a sanitizer. */
+/* Empties a cache of lists, so that it is as after its creation: to allocate a new one for every
+ * query would take most of the time under a sanitizer. */
 static void empty_cache(struct tact_cache *cache)
 {
     cache->lru_clock = 0;
@@ -121,7 +121,7 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
         struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
         struct tact_pose here = tact_pose_identity();
         struct moving_contact fingers[5];
-        int ready = 0, queries = 0, touching = 0;
+        int ready_list_count = 0, queries = 0, touching = 0;
         for (int tick = 0; tick < 120; tick++) {
             for (int i = 0; i < 5; i++) {
                 const struct motion *motion_kind = &fingertip_motions[m];
@@ -137,12 +137,12 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
                 touching += are_cached_moments_identical(&tip, &fingers[i], &body, &here, kept);
                 queries++;
             }
-            ready += count_ready_cached_lists(kept);
+            ready_list_count += count_ready_cached_lists(kept);
         }
         print_message("%s: %d queries, %d touch, %d lists in use a tick\n",
-                      fingertip_motions[m].name, queries, touching, (ready + 60) / 120);
+                      fingertip_motions[m].name, queries, touching, (ready_list_count + 60) / 120);
         assert_true(touching > queries / 2);
-        assert_true(!fingertip_motions[m].expects_cached_list || ready > 120 * 4);
+        assert_true(!fingertip_motions[m].expects_cached_list || ready_list_count > 120 * 4);
         tact_moments_scratch_destroy(kept);
     }
     tact_shape_release(&tip);

@@ -94,7 +94,8 @@ static void compute_moments_in_order(int i, const struct tact_pose *pi, int j,
 static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
 {
     (void)unused;
-    double worst_v = 0.0, worst_c = 0.0, worst_s = 0.0, worst_g = 0.0, worst_swap = 0.0;
+    double worst_volume_error = 0.0, worst_centroid_error = 0.0, worst_second_moment_error = 0.0,
+           worst_gradient_error = 0.0, worst_swap = 0.0;
     int overlaps = 0;
     for (int pair = 0; pair < count * count; pair += PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
@@ -111,20 +112,25 @@ static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
         compute_moments_in_order(j, &pj, i, &pi, NULL, &swapped);
         worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
         for (int k = 1; k < 3; k++) {
-            worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
-            worst_s = fmax(worst_s, largest_difference(m[k].second, m[0].second, 6) /
-                                        trace_of_second_moment(&m[0]));
-            worst_g = fmax(worst_g, largest_difference(m[k].gradient, m[0].gradient, 3) /
-                                        area_of_manifold(&m[0]));
+            worst_volume_error = fmax(worst_volume_error, fabs(m[k].volume / m[0].volume - 1.0));
+            worst_second_moment_error =
+                fmax(worst_second_moment_error, largest_difference(m[k].second, m[0].second, 6) /
+                                                    trace_of_second_moment(&m[0]));
+            worst_gradient_error =
+                fmax(worst_gradient_error,
+                     largest_difference(m[k].gradient, m[0].gradient, 3) / area_of_manifold(&m[0]));
             for (int x = 0; x < 3; x++) {
-                worst_c = fmax(worst_c, fabs(m[k].centroid[x] - m[0].centroid[x]));
+                worst_centroid_error =
+                    fmax(worst_centroid_error, fabs(m[k].centroid[x] - m[0].centroid[x]));
             }
         }
     }
     print_message("%d overlaps, three directions: V %.1e c %.1e C %.1e g %.1e; swapped %.1e\n",
-                  overlaps, worst_v, worst_c, worst_s, worst_g, worst_swap);
+                  overlaps, worst_volume_error, worst_centroid_error, worst_second_moment_error,
+                  worst_gradient_error, worst_swap);
     assert_true(overlaps > count * count / 2 / PAIR_STRIDE);
-    assert_true(worst_v < 1e-12 && worst_c < 1e-12 && worst_s < 1e-12 && worst_g < 1e-12);
+    assert_true(worst_volume_error < 1e-12 && worst_centroid_error < 1e-12 &&
+                worst_second_moment_error < 1e-12 && worst_gradient_error < 1e-12);
     assert_true(worst_swap < 1e-12);
 }
 

@@ -219,7 +219,7 @@ static void separate_meshes_have_zero_moments(void **unused)
 static void mesh_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
-    double worst_linear = 0.0, worst_angular = 0.0, worst_swap = 0.0;
+    double worst_force_gradient = 0.0, worst_torque_gradient = 0.0, worst_swap = 0.0;
     for (int i = 0; i < 60; i++) {
         struct tact_mesh *ma, *mb;
         struct tact_shape a = random_convex_shape(&ma, 12, (double[]){1, 1, 1});
@@ -255,16 +255,17 @@ static void mesh_volume_gradient_is_the_derivative(void **unused)
                 v[side] = moved.volume;
             }
             double error = fabs((v[1] - v[0]) / (2.0 * e) - m.gradient[k]);
-            worst_linear = k < 3 ? fmax(worst_linear, error) : worst_linear;
-            worst_angular = k < 3 ? worst_angular : fmax(worst_angular, error);
+            worst_force_gradient = k < 3 ? fmax(worst_force_gradient, error) : worst_force_gradient;
+            worst_torque_gradient =
+                k < 3 ? worst_torque_gradient : fmax(worst_torque_gradient, error);
             worst_swap = fmax(worst_swap, fabs(m.gradient[k] + swapped.gradient[k]));
         }
         tact_mesh_free(ma);
         tact_mesh_free(mb);
     }
     print_message("finite differences: linear %.1e angular %.1e; swapped arguments %.1e\n",
-                  worst_linear, worst_angular, worst_swap);
-    assert_true(worst_linear < 1e-6 && worst_angular < 1e-6 && worst_swap < 1e-11);
+                  worst_force_gradient, worst_torque_gradient, worst_swap);
+    assert_true(worst_force_gradient < 1e-6 && worst_torque_gradient < 1e-6 && worst_swap < 1e-11);
 }
 
 /** Any direction of projection gives the same moments: a check that needs neither convexity nor a

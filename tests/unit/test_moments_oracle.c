@@ -157,9 +157,9 @@ static void make_equal_boxes(struct pair *p, int i)
 static void make_contained_pair(struct pair *p, int i)
 {
     struct tact_mesh *small = make_hull_solid(8 + i % 12, (double[]){0.2, 0.15, 0.1});
-    struct tact_mesh *large_mesh = box_of(1.0, 1.2, 0.9);
-    p->a = i % 2 ? small : large_mesh;
-    p->b = i % 2 ? large_mesh : small;
+    struct tact_mesh *large_box = box_of(1.0, 1.2, 0.9);
+    p->a = i % 2 ? small : large_box;
+    p->b = i % 2 ? large_box : small;
     p->pa = random_pose(0.3);
     p->pb = random_pose(0.3);
 }

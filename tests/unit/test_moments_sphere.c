@@ -85,7 +85,7 @@ static void plane_and_box_cut_the_same_cap_of_a_ball(void **unused)
 {
     (void)unused;
     struct tact_shape ball = make_sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape slab = make_tessellated_box(10.0, 10.0, 10.0);
+    struct tact_shape slab_shape = make_tessellated_box(10.0, 10.0, 10.0);
     const double s = sqrt(0.5);
     for (size_t i = 0; i < sizeof OVERLAP_DEPTHS / sizeof OVERLAP_DEPTHS[0]; i++) {
         double depth = OVERLAP_DEPTHS[i];
@@ -106,14 +106,14 @@ static void plane_and_box_cut_the_same_cap_of_a_ball(void **unused)
         for (int where = 0; where < 2; where++) {
             struct tact_pose below = tact_pose_identity();
             tact_v3_set(below.position, -10.0, 0.0, where ? 4.0 : 0.0);
-            assert_int_equal(tact_moments_pair(&ball, &at, &slab, &below, NULL, NULL, &m), 1);
+            assert_int_equal(tact_moments_pair(&ball, &at, &slab_shape, &below, NULL, NULL, &m), 1);
             /* A centre on an edge, be it a face's diagonal, is moved by 2e-8 of the radius. */
             double moved = depth == 1.0 ? 1e-7 : 0.0;
             check_moments_against_slices(&m, &exact, disc, moved + 2e-12 + 1e-13 / depth,
                                          moved + 1e-11 + 1e-15 / (depth * depth * depth));
         }
     }
-    tact_shape_release(&slab);
+    tact_shape_release(&slab_shape);
 }
 
 static void overlap_of_two_spheres_is_an_exact_lens(void **unused)
@@ -396,8 +396,8 @@ static void ball_moments_are_smooth_over_mesh_edges(void **unused)
     double worst_v = 0.0, worst_s = 0.0;
     const double step = 1e-7;
     for (int i = 0; i <= 200000; i++) {
-        /* From the middle of the face across its diagonal and its long edge, until it no longer
-         * touches. */
+        /* The ball moves from the middle of a face across its diagonal and its long edge, until it
+         * no longer touches. */
         tact_v3_set(pa.position, 0.02, 0.001 + 0.008 - 5e-5, (double)i * step);
         int rc = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1) {

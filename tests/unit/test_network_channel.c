@@ -84,7 +84,7 @@ static void wave_channel_generates_no_energy(void **state)
         for (int k = 0; k < 600; k++) {
             if (k < 200 && i % 2) { /* no energy of the time in which the channel still fills */
                 send_two_axis_wave(0.0, 0.0, 1000000 * (int64_t)k + 1);
-            } else if (k % 64 < i % 7) { /* the sender's end is kept where it is */
+            } else if (k % 64 < i % 7) { /* the sender reports that its end is kept where it is */
                 send_two_axis_wave(TACT_WAVE_STOPPED, TACT_WAVE_AT_REST, 1000000 * (int64_t)k + 1);
             } else {
                 /* in the end small waves, so that nothing is under way that could hide an excess */
@@ -249,8 +249,8 @@ static void decreased_link_delay_is_measured_again(void **state)
     assert_true(3000 - last >= 20.0 && 3000 - last <= 32.0);
 }
 
-/* 80 packets are lost of a steady wave: zeros once the energy that is known ends, and what is made
- * once the next packet is there is the steady wave and no rise from zero. */
+/* 80 packets of a steady wave are lost: the channel puts out zeros once the known energy is used
+ * up, and from the next packet on the steady wave, without a rise from zero. */
 static void steady_wave_returns_after_a_gap_in_the_link(void **state)
 {
     (void)state;
@@ -277,7 +277,8 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
     ssize_t size[OLD_PACKETS] = {0};
     const struct tact_network_sample sent = {.wave = {1.0, 1.0}};
     (void)state;
-    for (int old_packets = 0; old_packets <= OLD_PACKETS; old_packets += OLD_PACKETS) {
+    for (int old_packet_count = 0; old_packet_count <= OLD_PACKETS;
+         old_packet_count += OLD_PACKETS) {
         int back = 0;
         restart_channels(&plain, &(struct tact_network_link_options){.delay = 0.0});
         for (int k = 0; k < END; k++) {
@@ -289,7 +290,7 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
                 memcpy(payload[k - CUT_START], newest, sizeof newest);
                 size[k - CUT_START] = length;
             }
-            for (int i = 0; k == CUT_END && i < old_packets; i++) {
+            for (int i = 0; k == CUT_END && i < old_packet_count; i++) {
                 tact_network_channel_receive(&receiver, payload[i], (size_t)size[i], now);
             }
             if (k < CUT_START || k >= CUT_END) {
@@ -299,68 +300,72 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
             back = k > CUT_END && !back && out.wave[0] > 0.5 ? k : back;
         }
         print_message("%d old packets: waves again %d ticks after the cut, %llu refused\n",
-                      old_packets, back - CUT_END,
+                      old_packet_count, back - CUT_END,
                       (unsigned long long)receiver.counts.refused_packet_count);
         assert_true(back > CUT_END && back < CUT_END + 130);
         assert_true(receiver.counts.refused_packet_count == 0 && receiver.least_energy > -1e-12);
     }
 }
 
-/* An end that has no wave to send says so in 10 waves of a steady one. They arrive as they are,
- * unless as many were lost before, whose energy makes up for them; the others keep theirs. */
+/* An end without a wave to send puts marks in place of 10 waves of a steady wave. The marks arrive
+ * as they were sent, unless as many waves were lost before them: then waves made of the lost energy
+ * replace the marks, but not the mark of an end at rest. All other waves keep their energy. */
 static void gap_of_the_sender_is_filled_by_the_energy_of_lost_waves(void **state)
 {
     (void)state;
     static const double waves[] = {TACT_WAVE_MISSING, TACT_WAVE_STOPPED, TACT_WAVE_AT_REST};
     for (int i = 0; i < 6; i++) {
-        const int are_lost_before = i < 3;
-        const double gap_wave = waves[i % 3];
+        const int are_waves_lost_before_gap = i < 3;
+        const double wave_sent_in_gap = waves[i % 3];
         const struct tact_network_link_options cut = {.delay = 0.02,
                                                       .blackout_interval = {0.4, 0.43}},
                                                whole = {.delay = 0.02};
-        int filled = 0, passed_on = 0;
-        restart_channels(&plain, are_lost_before ? &cut : &whole);
+        int filled_wave_count = 0, passed_on_wave_count = 0;
+        restart_channels(&plain, are_waves_lost_before_gap ? &cut : &whole);
         for (int k = 0; k < 800; k++) {
             /* no wave while the channel still fills at the start */
-            const double wave = k >= 500 && k < 510 ? gap_wave : k > 300;
+            const double wave = k >= 500 && k < 510 ? wave_sent_in_gap : k > 300;
             send_two_axis_wave(wave, wave, 1000000 * (int64_t)k);
             const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
             if (k >= 529 && k < 539) {
-                filled += out.wave[0] == 1.0;
-                passed_on += out.wave[0] == gap_wave && out.wave[1] == gap_wave;
+                filled_wave_count += out.wave[0] == 1.0;
+                passed_on_wave_count +=
+                    out.wave[0] == wave_sent_in_gap && out.wave[1] == wave_sent_in_gap;
             } else {
                 assert_true(k < 460 || out.wave[0] == 1.0);
             }
         }
         print_message("wave %g: %d lost before, %d filled, %d passed on, least energy %g J\n",
-                      gap_wave, (int)receiver.counts.missing_wave_count, filled, passed_on,
-                      receiver.least_energy);
-        const int are_filled = are_lost_before && gap_wave != TACT_WAVE_AT_REST;
-        assert_int_equal(filled, are_filled ? 10 : 0);
-        assert_int_equal(passed_on, 10 - filled);
+                      wave_sent_in_gap, (int)receiver.counts.missing_wave_count, filled_wave_count,
+                      passed_on_wave_count, receiver.least_energy);
+        const int are_gap_waves_filled =
+            are_waves_lost_before_gap && wave_sent_in_gap != TACT_WAVE_AT_REST;
+        assert_int_equal(filled_wave_count, are_gap_waves_filled ? 10 : 0);
+        assert_int_equal(passed_on_wave_count, 10 - filled_wave_count);
         assert_true(receiver.least_energy > -1e-12);
     }
 }
 
-/* The words by which two ends wait for each other, be they few, arrive as they were sent, a lost
- * one as the one before it; the waves around them keep their energy. */
+/* The marks by which two ends say that they wait for each other arrive as they were sent, a lost
+ * one as a copy of the mark before it, also where they are few; the waves around them keep their
+ * energy. */
 static void waits_of_the_sender_are_not_filled_with_waves(void **state)
 {
     (void)state;
-    static const double waits[] = {TACT_WAVE_WAIT, TACT_WAVE_WAITING};
+    static const double wait_waves[] = {TACT_WAVE_WAIT, TACT_WAVE_WAITING};
     const struct tact_network_link_options link = {.delay = 0.02,
                                                    .blackout_interval = {0.502, 0.51}};
     for (int i = 0; i < 2; i++) {
-        int wait_count = 0;
+        int passed_wait_wave_count = 0;
         restart_channels(&plain, &link);
         for (int k = 0; k < 800; k++) {
-            const double wave = k >= 500 && k < 516 ? waits[i] : k > 300;
+            const double wave = k >= 500 && k < 516 ? wait_waves[i] : k > 300;
             send_two_axis_wave(wave, wave, 1000000 * (int64_t)k);
             const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
-            wait_count += out.wave[0] == waits[i] && out.wave[1] == waits[i];
-            assert_true(k <= 400 || out.wave[0] == 1.0 || out.wave[0] == waits[i]);
+            passed_wait_wave_count += out.wave[0] == wait_waves[i] && out.wave[1] == wait_waves[i];
+            assert_true(k <= 400 || out.wave[0] == 1.0 || out.wave[0] == wait_waves[i]);
         }
-        assert_int_equal(wait_count, 16);
+        assert_int_equal(passed_wait_wave_count, 16);
         assert_true(receiver.counts.missing_wave_count == 4 && receiver.least_energy > -1e-12);
     }
 }
@@ -411,13 +416,14 @@ static void bad_packets_do_not_change_the_channel(void **state)
 static void wave_channel_options_are_checked(void **state)
 {
     (void)state;
-    static const struct tact_network_link_options bad_links[] = {{.delay = -1.0},
-                                                                 {.jitter = NAN},
-                                                                 {.loss_fraction = 0.95},
-                                                                 {.blackout_interval = {2.0, 1.0}}};
-    for (size_t i = 0; i < sizeof bad_links / sizeof *bad_links; i++) {
+    static const struct tact_network_link_options invalid_link_options[] = {
+        {.delay = -1.0},
+        {.jitter = NAN},
+        {.loss_fraction = 0.95},
+        {.blackout_interval = {2.0, 1.0}}};
+    for (size_t i = 0; i < sizeof invalid_link_options / sizeof *invalid_link_options; i++) {
         struct tact_network_link *link = NULL;
-        assert_int_equal(tact_network_link_create(&bad_links[i], &link), -EINVAL);
+        assert_int_equal(tact_network_link_create(&invalid_link_options[i], &link), -EINVAL);
     }
     struct tact_network_channel_options o = plain;
     o.hold = 11;
@@ -432,7 +438,7 @@ enum { STALL_EVERY_MS = 700, STALL_MS = 90, LINK_DELAY_MS = 2, PACKETS_UNDER_WAY
 /* An end of a link whose loop is stalled at times and makes up for its ticks afterwards. */
 struct stalled_end {
     struct tact_network_channel channel;
-    int64_t tick, stall_phase_ms; /* next tick; time of its first stall */
+    int64_t tick, stall_phase_ms; /* next tick of the end; time of the end's first stall */
     struct {
         int64_t arrival_ns;
         ssize_t size;
@@ -446,8 +452,8 @@ static int64_t planned_tick_time_of_end(const struct stalled_end *end)
     return 1000000000 + end->tick * 1000000;
 }
 
-/* When its next tick begins: as planned, or at the end of a stall [ns]. */
-static int64_t begin_of_next_tick(const struct stalled_end *end)
+/* Time at which an end's next tick begins: as planned, or at the end of a stall [ns]. */
+static int64_t next_tick_start_time(const struct stalled_end *end)
 {
     const int64_t phase = (end->tick + STALL_EVERY_MS - end->stall_phase_ms) % STALL_EVERY_MS;
     return planned_tick_time_of_end(end) + (phase < STALL_MS ? STALL_MS - phase : 0) * 1000000;
@@ -456,8 +462,8 @@ static int64_t begin_of_next_tick(const struct stalled_end *end)
 static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end *other)
 {
     const struct tact_network_sample sample = {.wave = {0.0}};
-    const int64_t began = begin_of_next_tick(end);
-    struct tact_network_sample played;
+    const int64_t began = next_tick_start_time(end);
+    struct tact_network_sample played_sample;
     for (; end->taken < end->put && end->packet[end->taken % PACKETS_UNDER_WAY].arrival_ns <= began;
          end->taken++) {
         tact_network_channel_receive(&end->channel,
@@ -465,7 +471,7 @@ static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end 
                                      (size_t)end->packet[end->taken % PACKETS_UNDER_WAY].size,
                                      planned_tick_time_of_end(end));
     }
-    tact_network_channel_play(&end->channel, &played);
+    tact_network_channel_play(&end->channel, &played_sample);
     const unsigned slot = other->put++ % PACKETS_UNDER_WAY;
     other->packet[slot].size =
         tact_network_channel_send(&end->channel, &sample, began, other->packet[slot].payload);
@@ -488,7 +494,7 @@ static void clock_offset_is_not_biased_by_late_ticks(void **state)
         ends[i].stall_phase_ms = 300 + 250 * i;
     }
     for (int k = 0; k < 10000; k++) {
-        const int i = begin_of_next_tick(&ends[1]) < begin_of_next_tick(&ends[0]);
+        const int i = next_tick_start_time(&ends[1]) < next_tick_start_time(&ends[0]);
         run_tick_of_stalled_end(&ends[i], &ends[1 - i]);
         const struct tact_network_clock_sample s =
             tact_network_clock_best_sample(&ends[i].channel.clock);

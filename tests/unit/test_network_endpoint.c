@@ -222,7 +222,8 @@ static void network_handshakes_survive_packet_loss(void **state)
     assert_true(worst < 5000);
 }
 
-/* It comes when the hello has been replaced by a new one, as nothing else had arrived for 1.5 s. */
+/* An answer that comes when its hello has been replaced by a new one, as nothing else had arrived
+ * for 1.5 s, is not counted as forged. */
 static void late_answer_is_not_counted_as_forged(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void late_answer_is_not_counted_as_forged(void **state)
     assert_true(relay.count == 2 && !relay.is_from_caller[1]);
     now_ns += 1600 * ms;
     tick_endpoint(&caller, NULL);
-    for (int i = 0; i < 2; i++) { /* the second one has another hash: nobody's answer */
+    for (int i = 0; i < 2; i++) { /* the second answer has a hash that belongs to no hello */
         relay.kept[1][relay.size[1] - 1 - TACT_NETWORK_TAG_BYTES] ^= (unsigned char)i;
         relay_record_and_send(&relay, 0, relay.kept[1], relay.size[1]);
         tick_endpoint(&caller, NULL);
@@ -397,7 +398,8 @@ static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
                                     (const struct sockaddr *)&to, sizeof to),
                              sizeof answer);
         }
-        if (i >= 500) { /* it starts late, when the rate would have been used up */
+        if (i >= 500) { /* the listener starts late, when the made-up answers would have used up the
+                           rate of handshakes */
             tick_endpoint(&listener, NULL);
         }
         connected = caller.has_session ? i : -1;
@@ -496,7 +498,7 @@ static void random_datagrams_are_refused(void **state)
 }
 
 /* A datagram of an earlier version of the format is counted by its version, and has no other
- * effect; one of none is malformed. */
+ * effect; one of a type that no version has is malformed. */
 static void other_protocol_versions_are_refused_by_name(void **state)
 {
     (void)state;

@@ -21,22 +21,22 @@
 static void make_peer_identities(struct tact_network_identity *caller,
                                  struct tact_network_identity *listener)
 {
-    unsigned char secret[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
+    unsigned char secret_key_of_peer[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tact_network_key_pair(secret[i], key[i], NULL), 0);
+        assert_int_equal(tact_network_key_pair(secret_key_of_peer[i], key[i], NULL), 0);
     }
-    assert_int_equal(tact_network_identity_make(secret[0], key[1], caller, NULL), 0);
-    assert_int_equal(tact_network_identity_make(secret[1], key[0], listener, NULL), 0);
+    assert_int_equal(tact_network_identity_make(secret_key_of_peer[0], key[1], caller, NULL), 0);
+    assert_int_equal(tact_network_identity_make(secret_key_of_peer[1], key[0], listener, NULL), 0);
 }
 
-struct exchange {
+struct handshake_state {
     struct tact_network_sent_hello opening;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct tact_network_session caller, listener;
 };
 
 static void run_handshake(const struct tact_network_identity *caller,
-                          const struct tact_network_identity *listener, struct exchange *x)
+                          const struct tact_network_identity *listener, struct handshake_state *x)
 {
     tact_network_hello(caller, &x->opening);
     assert_int_equal(tact_network_check_hello(listener, x->opening.hello, sizeof x->opening.hello),
@@ -50,7 +50,7 @@ static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener;
-    struct exchange x, again;
+    struct handshake_state x, again;
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
     unsigned char sent[TACT_NETWORK_PAYLOAD];
     make_peer_identities(&caller, &listener);
@@ -94,7 +94,7 @@ static void each_handshake_has_its_own_key(void **state)
     struct tact_network_identity caller, listener;
     make_peer_identities(&caller, &listener);
     for (int i = 0; i < starts; i++) {
-        struct exchange x;
+        struct handshake_state x;
         run_handshake(&caller, &listener, &x);
         memcpy(keys[2 * i], x.caller.send_key, sizeof *keys);
         memcpy(keys[2 * i + 1], x.caller.receive_key, sizeof *keys);
@@ -109,7 +109,7 @@ static void handshake_refuses_every_flipped_bit(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener;
-    struct exchange x;
+    struct handshake_state x;
     make_peer_identities(&caller, &listener);
     run_handshake(&caller, &listener, &x);
     for (int bit = 0; bit < 8 * TACT_NETWORK_HELLO_BYTES; bit++) {
@@ -146,7 +146,7 @@ static void replay_window_accepts_each_packet_once(void **state)
     (void)state;
     enum { PACKETS = 5000 };
     struct tact_network_identity caller, listener;
-    struct exchange x;
+    struct handshake_state x;
     static unsigned char sealed_datagrams[PACKETS][48], accepted[PACKETS];
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     int counts[2] = {0, 0}, highest = -1;
@@ -191,7 +191,7 @@ static void handshake_refuses_unknown_peers(void **state)
     struct tact_network_session session;
     struct tact_network_sent_hello opening;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
-    struct exchange x;
+    struct handshake_state x;
     make_peer_identities(&caller, &listener);
     make_peer_identities(&stranger, &other);
     run_handshake(&caller, &listener, &x);
@@ -239,16 +239,16 @@ static void network_key_files_are_checked(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact-keys-XXXXXX", path[64], text[TACT_NETWORK_KEY_TEXT], long_text[300];
-    unsigned char secret[TACT_NETWORK_KEY_BYTES], key[TACT_NETWORK_KEY_BYTES],
+    unsigned char secret_key_of_peer[TACT_NETWORK_KEY_BYTES], key[TACT_NETWORK_KEY_BYTES],
         back[TACT_NETWORK_KEY_BYTES];
     struct tact_error err;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/key", folder);
-    assert_int_equal(tact_network_key_pair(secret, key, NULL), 0);
-    tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret, text);
+    assert_int_equal(tact_network_key_pair(secret_key_of_peer, key, NULL), 0);
+    tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret_key_of_peer, text);
     write_file(path, text, 0600);
     assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), 0);
-    assert_memory_equal(secret, back, sizeof secret);
+    assert_memory_equal(secret_key_of_peer, back, sizeof secret_key_of_peer);
     assert_int_equal(tact_network_key_read(path, TACT_NETWORK_PUBLIC_KEY, back, &err), -EINVAL);
     assert_non_null(strstr(err.text, "is a secret key"));
     static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601};

@@ -20,8 +20,8 @@ static const int64_t us = 1000;
 static void clock_offset_is_that_of_the_fastest_echo(void **state)
 {
     (void)state;
-    static const int64_t offsets[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
-    for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
+    static const int64_t clock_offsets_ns[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
+    for (size_t k = 0; k < sizeof clock_offsets_ns / sizeof *clock_offsets_ns; k++) {
         struct tact_network_clock clock = {.second_start_ns = 0};
         const int64_t min_outward_delay = 20000 * us, back_least = 21000 * us;
         int64_t least = INT64_MAX;
@@ -32,8 +32,8 @@ static void clock_offset_is_that_of_the_fastest_echo(void **state)
             const int64_t held = (int64_t)uniform(0.0, 1e6);
             const struct tact_network_round_trip_stamps stamps = {
                 .sent_ns = sent,
-                .other_received_ns = sent + out + offsets[k],
-                .other_sent_ns = sent + out + held + offsets[k],
+                .other_received_ns = sent + out + clock_offsets_ns[k],
+                .other_sent_ns = sent + out + held + clock_offsets_ns[k],
                 .received_ns = sent + out + held + back};
             assert_int_equal(tact_network_clock_add_stamps(&clock, &stamps), out + back);
             least = out + back < least ? out + back : least;
@@ -41,7 +41,7 @@ static void clock_offset_is_that_of_the_fastest_echo(void **state)
         const struct tact_network_clock_sample best = tact_network_clock_best_sample(&clock);
         /* The clock offset is wrong by half of the difference of the fastest delays of the two
          * directions. */
-        const int64_t error = best.offset_ns - offsets[k];
+        const int64_t error = best.offset_ns - clock_offsets_ns[k];
         assert_true(best.is_valid && best.round_trip_ns - least < 400 * us);
         assert_true(llabs(error + 500 * us) < 200 * us);
     }
@@ -62,7 +62,7 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
 {
     (void)state;
     enum { TICKS = 100000 };
-    static struct link_arrival arrivals[TICKS];
+    static struct link_arrival link_arrivals[TICKS];
     static double delay[TICKS];
     const int64_t offset = -987654321098;
     uint64_t lost = 0, longest = 0, gap = 0;
@@ -77,13 +77,13 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
         longest = gap > longest ? gap : longest;
         if (!is_lost) {
             const int64_t sent = 1000 * us * i;
-            arrivals[count++] = (struct link_arrival){.tick = (uint64_t)i + 77,
-                                                      .sent_ns = sent + offset,
-                                                      .received_ns = sent + (int64_t)delay[i]};
+            link_arrivals[count++] = (struct link_arrival){.tick = (uint64_t)i + 77,
+                                                           .sent_ns = sent + offset,
+                                                           .received_ns = sent + (int64_t)delay[i]};
         }
     }
     struct link_quality q;
-    link_quality(arrivals, count, offset, &q);
+    link_quality(link_arrivals, count, offset, &q);
     assert_int_equal(q.expected_packet_count, TICKS);
     assert_int_equal(q.lost, lost);
     assert_int_equal(q.longest_loss_gap, longest);
@@ -124,9 +124,9 @@ static double simulate_wave_line_stiffness(double b, int delay, double period)
     memset(waves_to_near_end, 0, sizeof waves_to_near_end);
     const double rate = 1e-3;
     for (int k = 0; k < 200 * delay; k++) {
-        const double arrived_wave = waves_to_near_end[k % delay];
+        const double wave_at_near_end = waves_to_near_end[k % delay];
         /* Near end of the line: a velocity is imposed; the wave that arrives gives the force. */
-        force = b * rate - sqrt(2.0 * b) * arrived_wave;
+        force = b * rate - sqrt(2.0 * b) * wave_at_near_end;
         const double sent = (b * rate + force) / sqrt(2.0 * b);
         /* Far end of the line: it is blocked, so that the wave returns with the other sign. */
         const double wave_at_far_end = waves_to_far_end[k % delay];

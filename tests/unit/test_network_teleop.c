@@ -38,7 +38,7 @@ struct run_options {
 };
 
 struct run_result {
-    int unstable; /* 1: the motion grew beyond all bounds, and the run was ended */
+    int grew_beyond_bounds; /* 1: the motion grew beyond all bounds, and the run was ended */
     double press_force, drag, peak, late_speed, least_energy;
     struct tact_network_channel_counts counts;
 };
@@ -189,7 +189,7 @@ static struct run_result run_press(const struct run_options *o)
                        o->mode == POSITION_WALL_FORCE ? p.wall : drive, now);
         move_device_and_robot(&p, o, k * period, felt, drive);
         if (!(fabs(p.x) < 1.0 && fabs(p.robot_x) < 1.0)) {
-            r.unstable = 1;
+            r.grew_beyond_bounds = 1;
             break;
         }
         const double t = k * period - starts_at;
@@ -208,7 +208,7 @@ static struct run_result run_press(const struct run_options *o)
 
 static int does_settle(struct run_result r)
 {
-    return !r.unstable && r.late_speed < 2e-3;
+    return !r.grew_beyond_bounds && r.late_speed < 2e-3;
 }
 
 static double ideal_press_force(const struct hand *hand)
@@ -278,12 +278,12 @@ static void waves_without_position_act_as_a_spring(void **state)
         const double felt =
             1.0 / ((motion - wall_position) / r.press_force - 1.0 / hands[1].stiffness);
         print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", delays_ms[i], felt, expected[i]);
-        assert_true(!r.unstable && fabs(felt / expected[i] - 1.0) < 0.02);
+        assert_true(!r.grew_beyond_bounds && fabs(felt / expected[i] - 1.0) < 0.02);
     }
 }
 
-/* What waves are for. Forces sent back as they are do not settle at 20 ms, nor do those of the wall
- * at 5 ms; positions tied to positions are felt in free air, and rattle with a weak hand. */
+/* Coupling without waves: forces sent back as they are do not settle at 20 ms, nor do those of the
+ * wall at 5 ms; positions tied to positions are felt in free air, and rattle with a weak hand. */
 static void position_modes_of_teleoperation_need_a_fast_link(void **state)
 {
     (void)state;

@@ -68,17 +68,17 @@ static void scripted_operator_motions_have_minimum_jerk(void **state)
     (void)state;
     struct tact_device device = open_simulated_operator(good, 1);
     const double h = 1e-4;
-    double fastest = 0.0;
+    double peak_rate = 0.0;
     double largest_acceleration = 0.0;
     for (int i = 0; i <= 10000; i++) {
         double t = 0.5 + i * h;
         double a = logged_press_value(&device, t - h).channel[0];
         double b = logged_press_value(&device, t).channel[0];
         double c = logged_press_value(&device, t + h).channel[0];
-        fastest = fmax(fastest, fabs(c - a) / (2.0 * h));
+        peak_rate = fmax(peak_rate, fabs(c - a) / (2.0 * h));
         largest_acceleration = fmax(largest_acceleration, fabs(c - 2.0 * b + a) / (h * h));
     }
-    assert_true(fabs(fastest - 1.875) < 1e-6);
+    assert_true(fabs(peak_rate - 1.875) < 1e-6);
     assert_true(fabs(largest_acceleration - 10.0 / sqrt(3.0)) < 1e-3);
     device.ops->close(device.self);
 }

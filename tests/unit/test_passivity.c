@@ -236,15 +236,19 @@ static void largest_damping_is_that_of_a_free_device(void **state)
         for (int i = 0; i < 20; i++) {
             const double m = pow(10.0, uniform(-2.0, 0.0)), b = m * uniform(0.1, 10.0);
             const double alpha = i % 2 ? 1.0 : 1.0 - exp(-2.0 * pi * uniform(50.0, 400.0) * period);
-            const double b_max = tact_passivity_max_damping(m, delay * period, alpha, period);
+            const double max_passive_damping =
+                tact_passivity_max_damping(m, delay * period, alpha, period);
             const double k = i % 2 ? uniform(0.0, 1.0) * b / ((0.5 + delay) * period) : 1.0;
-            const int rests = free_axis_comes_to_rest(m, b, k, 0.94 * b_max, delay, alpha),
-                      rests_above = free_axis_comes_to_rest(m, b, k, 1.06 * b_max, delay, alpha);
-            if (!rests || rests_above) {
+            const int rests_below_max_damping = free_axis_comes_to_rest(
+                          m, b, k, 0.94 * max_passive_damping, delay, alpha),
+                      rests_above_max_damping = free_axis_comes_to_rest(
+                          m, b, k, 1.06 * max_passive_damping, delay, alpha);
+            if (!rests_below_max_damping || rests_above_max_damping) {
                 fail_msg("m %g, b %g, K %g, %d ticks late, alpha %g: limit %g, at 0.94 of it %s, "
                          "at 1.06 %s",
-                         m, b, k, delay, alpha, b_max, rests ? "rests" : "oscillates",
-                         rests_above ? "rests" : "oscillates");
+                         m, b, k, delay, alpha, max_passive_damping,
+                         rests_below_max_damping ? "rests" : "oscillates",
+                         rests_above_max_damping ? "rests" : "oscillates");
             }
         }
     }

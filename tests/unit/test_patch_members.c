@@ -142,8 +142,9 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
     if (most <= 0 || (model->prepare && model->prepare(model, a, &material, &data_a, NULL))) {
         return 0;
     }
-    const int prepared = !model->prepare || !model->prepare(model, b, &material, &data_b, NULL);
-    for (int i = 0; prepared && i < LAWS * POSES; i++) {
+    const int is_b_prepared =
+        !model->prepare || !model->prepare(model, b, &material, &data_b, NULL);
+    for (int i = 0; is_b_prepared && i < LAWS * POSES; i++) {
         const struct tact_contact_law law = {.friction = 0.5,
                                              .overlap = 2e-5,
                                              .dissipation = 5e-3,
@@ -174,7 +175,7 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
     }
     if (model->release) {
         model->release(data_a);
-        if (prepared) {
+        if (is_b_prepared) {
             model->release(data_b);
         }
     }

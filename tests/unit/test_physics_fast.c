@@ -112,7 +112,7 @@ struct throw_scene {
     struct world_scene scene;
     struct tact_shape shape;
     double centroid[3]; /* centroid of the body's shape, in the shape's frame [m] */
-    int is_open;
+    int is_scene_open;
 };
 
 static void open_throw_scene(struct throw_scene *s, const struct throw_case *t,
@@ -139,7 +139,7 @@ static void open_throw_scene(struct throw_scene *s, const struct throw_case *t,
     set_scene_contact_law(&s->scene, 0, 1, &law);
     assert_int_equal(t->fast ? tact_world_set_fast(s->scene.world, 0) : 0, 0);
     finish_scene_building(&s->scene);
-    s->is_open = 1;
+    s->is_scene_open = 1;
 }
 
 /* One tick in which the body is at rest, far from all others: its contacts end. */
@@ -160,7 +160,7 @@ static void simulate_throw(struct throw_scene *scene, const struct throw_case *t
     const double v = t->speed, place[3] = {uniform(-0.05, 0.05), uniform(-0.05, 0.05),
                                            0.04 + v * t->period * uniform(0.0, 1.0)};
     double axis[3], offset[3];
-    if (!scene->is_open) {
+    if (!scene->is_scene_open) {
         open_throw_scene(scene, t, mesh);
     }
     end_contacts_of_body(s, 0);
@@ -189,7 +189,7 @@ static void simulate_throw(struct throw_scene *scene, const struct throw_case *t
 static void close_throw_scenes(struct throw_scene *scenes, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (scenes[i].is_open) {
+        if (scenes[i].is_scene_open) {
             close_scene(&scenes[i].scene);
         }
     }
@@ -214,7 +214,8 @@ static void fast_bodies_do_not_pass_through(void **state)
     assert_int_equal(tact_mesh_hull(pyramid_vertices[0], 5, &mesh, &err), 0);
     for (enum body_kind kind = 0; kind < KINDS; kind++) {
         struct throw_outcome out = {.least = INFINITY};
-        struct throw_scene scenes[6] = {{.is_open = 0}}; /* one scene for each target and period */
+        struct throw_scene scenes[6] = {
+            {.is_scene_open = 0}}; /* one scene for each target and period */
         int trials = campaign_trial_count(60, 3000);
         for (int i = 0; i < trials; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
@@ -242,20 +243,21 @@ static void bodies_that_pass_through_are_counted(void **state)
     (void)state;
     static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
     /* one scene for the ball and one for the box */
-    struct throw_scene scenes[2] = {{.is_open = 0}};
+    struct throw_scene scenes[2] = {{.is_scene_open = 0}};
     int trials = campaign_trial_count(60, 1000), passed = 0;
-    long counted_throws = 0, missed = 0;
+    long ticks_counted_as_passed_through = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
         struct throw_outcome out = {.least = INFINITY};
         const struct throw_case t = {
             .kind = i & 1 ? BOX : BALL, .speed = throw_speeds[i % 5], .period = 1e-3};
         simulate_throw(&scenes[i & 1], &t, NULL, &out);
         passed += out.least < -0.02;
-        counted_throws += out.outrun;
+        ticks_counted_as_passed_through += out.outrun;
         missed += out.least < -0.02 && !out.outrun;
     }
     close_throw_scenes(scenes, 2);
-    printf("of %d others %d passed, %ld ticks counted\n", trials, passed, counted_throws);
+    printf("of %d others %d passed, %ld ticks counted\n", trials, passed,
+           ticks_counted_as_passed_through);
     assert_true(passed > 0 && missed == 0);
 }
 

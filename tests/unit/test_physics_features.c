@@ -13,10 +13,10 @@
 #define G 9.81
 
 /* Lets a block slide on the ground, or on a plate of 1 mm, at `v` in a direction. Checks each
- * position against the exact one of a start at `exact_start`, until it has stopped; returns how far
- * it came. */
+ * position against the exact one of a start at `exact_start_speed`, until it has stopped; returns
+ * how far it came. */
 static double stopping_distance_of_block(double period, int is_on_plate, double v,
-                                         double exact_start, double mu, double direction)
+                                         double exact_start_speed, double mu, double direction)
 {
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(2, 2, 1e-3);
@@ -31,7 +31,7 @@ static double stopping_distance_of_block(double period, int is_on_plate, double 
     tact_v3_set(tact_world_body(s.world, 0)->twist, v * along[0], v * along[1], 0.0);
     for (int k = 1; k * period < 0.5; k++) {
         step_scene(&s);
-        double t = k * period, exact = exact_start * t - 0.5 * mu * G * t * t;
+        double t = k * period, exact = exact_start_speed * t - 0.5 * mu * G * t * t;
         double x = exact * along[0] - body->pose.position[0];
         double y = exact * along[1] - body->pose.position[1];
         off = k * period < (v / (mu * G)) - period ? fmax(off, hypot(x, y)) : off;

@@ -27,13 +27,14 @@ static double lowest_corner(struct world_scene *s, int body, const double side[3
 }
 
 /* What a box that is dropped by 5 mm, turned by a rotation vector, does in 0.2 s. */
-struct drop {
+struct drop_motion {
     double deepest; /* height of the lowest corner ever, at most 0 [m] */
     double
         rise; /* rise of the energy above its least value so far, relative to that at the start */
-    double flat;        /* time after which it is flat [s] */
-    double unexplained; /* greatest rise of the energy in a tick beyond the work of the contact's
-                           impulse as the lowest corner rises, relative to that at the start */
+    double flat;                    /* time after which it is flat [s] */
+    double unexplained_energy_rise; /* greatest rise of the energy in a tick beyond the work of the
+                           contact's impulse as the lowest corner rises, relative to that at the
+                           start */
 };
 
 /* Normal impulse of the only contact, 0 without one [N s]. */
@@ -43,14 +44,14 @@ static double normal_impulse(struct world_scene *s)
     return c ? c->impulse[0] : 0.0;
 }
 
-static struct drop drop_box(double period, int is_on_plate, const double turn[3])
+static struct drop_motion drop_box(double period, int is_on_plate, const double turn[3])
 {
     static const double side[3] = {0.1, 0.06, 0.04};
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(1, 1, 1e-3);
     const double place[3] = {0.0, 0.0, 0.025};
     struct world_scene s;
-    struct drop out = {.flat = 0.0};
+    struct drop_motion out = {.flat = 0.0};
     open_empty_scene(&s, &o);
     add_ground_or_plate(&s, is_on_plate ? &plate : NULL);
     add_scene_solid(&s, &box, 0.3, place, 0.0);
@@ -66,7 +67,8 @@ static struct drop drop_box(double period, int is_on_plate, const double turn[3]
         low[2] = lowest_corner(&s, 0, side);
         out.deepest = fmin(out.deepest, low[2]);
         const double work = normal_impulse(&s) * fmax(0.0, low[2] - low[0]) / (2.0 * o.period);
-        out.unexplained = fmax(out.unexplained, (energy - last - work) / before);
+        out.unexplained_energy_rise =
+            fmax(out.unexplained_energy_rise, (energy - last - work) / before);
         last = energy;
         out.rise = fmax(out.rise, (energy - least) / before);
         out.flat = body_tilt_from_vertical(&s, 0) > 1e-6 ? (k + 1) * o.period : out.flat;
@@ -78,50 +80,52 @@ static struct drop drop_box(double period, int is_on_plate, const double turn[3]
     return out;
 }
 
-/* Dropped with tilts of 10 and 6 mrad, on a half-space or on a plate: no corner ever under it,
- * energy from 1 ms on never over its least value so far, flat soon. Where it rises, the box turns
- * on a corner: the corner follows an arc, by which it is up to h^2/2 times its acceleration above
- * the surface after a tick, and the next impulse works as that height changes. No more than this
- * work is added. */
+/* A box dropped with tilts of 10 and 6 mrad, on a half-space or on a plate: no corner ever under
+ * it, energy from 1 ms on never over its least value so far, flat soon. Where it rises, the box
+ * turns on a corner: the corner follows an arc, by which it is up to h^2/2 times its acceleration
+ * above the surface after a tick, and the next impulse works as that height changes. No more than
+ * this work is added. */
 static void tilted_box_lands_without_overlap(void **state)
 {
     (void)state;
     const double turn[3] = {0.006, 0.010, 0.0};
     for (int i = 0; i < 10; i++) {
         const double period = 0.25e-3 * (1 << i % 5);
-        const struct drop d = drop_box(period, i >= 5, turn);
+        const struct drop_motion d = drop_box(period, i >= 5, turn);
         printf("%s, h %g ms: lowest corner %.1e m, energy %.1e over its least, %.1e beyond the "
                "work at the corner, flat after %.0f ms\n",
                i < 5 ? "half-space" : "plate of 1 mm", 1e3 * period, d.deepest, d.rise,
-               d.unexplained, 1e3 * d.flat);
+               d.unexplained_energy_rise, 1e3 * d.flat);
         assert_true(d.deepest > -1e-12 && d.rise < (i % 5 < 2 ? 5e-7 : 1e-15));
-        assert_true(d.unexplained < 1e-14);
+        assert_true(d.unexplained_energy_rise < 1e-14);
     }
 }
 
-/* Dropped with tilts of up to 30 mrad: energy rises in some ticks, by so much of that at the start
- * that half the period leaves a third of it; three of 16,000 go more than 1e-12 m under. */
+/* A box dropped with a tilt of up to 30 mrad: its energy rises in some ticks, relative to that at
+ * the start by an amount of which a third is left at half the period; three boxes of 16,000 sink by
+ * more than 1e-12 m. */
 static void randomly_tilted_boxes_gain_little_energy(void **state)
 {
     (void)state;
     static const double bounds[5] = {6e-7, 2e-6, 8e-6, 3e-5, 4e-5};
-    double most[5] = {0.0}, unexplained = 0.0, deepest = 0.0;
-    const int drops = campaign_trial_count(100, 2000);
-    for (int i = 0; i < drops; i++) {
+    double most[5] = {0.0}, unexplained_energy_rise = 0.0, deepest = 0.0;
+    const int drop_count = campaign_trial_count(100, 2000);
+    for (int i = 0; i < drop_count; i++) {
         const double turn[3] = {uniform(-0.03, 0.03), uniform(-0.03, 0.03), uniform(-3.0, 3.0)};
-        const struct drop d = drop_box(0.25e-3 * (1 << i % 5), i / 5 % 2, turn);
+        const struct drop_motion d = drop_box(0.25e-3 * (1 << i % 5), i / 5 % 2, turn);
         most[i % 5] = fmax(most[i % 5], d.rise);
-        unexplained = fmax(unexplained, d.unexplained);
+        unexplained_energy_rise = fmax(unexplained_energy_rise, d.unexplained_energy_rise);
         deepest = fmin(deepest, d.deepest);
     }
     printf("energy of %d drops over its least at most %.1e at 0.25 ms, %.1e, %.1e, %.1e, %.1e at "
            "4 ms, %.1e beyond the work at the corner; lowest corner %.1e m\n",
-           drops, most[0], most[1], most[2], most[3], most[4], unexplained, deepest);
+           drop_count, most[0], most[1], most[2], most[3], most[4], unexplained_energy_rise,
+           deepest);
     for (int i = 0; i < 5; i++) {
         assert_true(most[i] < bounds[i]);
     }
-    /* the overlap of the three is separated, which adds energy */
-    assert_true(unexplained < 1e-8);
+    /* the overlap of those three boxes is separated, which adds energy */
+    assert_true(unexplained_energy_rise < 1e-8);
 }
 
 /* A box that starts on an edge, in touch but for rounding, and falls over. An overlap of rounding
@@ -228,7 +232,7 @@ static double creep_of_stack(double shift, double turn, int seconds)
     return moved;
 }
 
-/* It creeps by rounding only, 1.8e-14 m/s. */
+/* A stack of ten shifted boxes creeps by rounding only, 1.8e-14 m/s. */
 static void a_stack_of_ten_does_not_creep(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void add_spinning_plates(struct world_scene *s)
 }
 
 /* With restitution the stack's bodies are plates that spin, and rebound. */
-static void open_stack_world(struct world_scene *s, int with_heap, int iterations,
+static void open_stack_world(struct world_scene *s, int has_heap_beside_stack, int iterations,
                              double restitution)
 {
     struct tact_world_options o = tact_world_options_default();
@@ -76,7 +76,7 @@ static void open_stack_world(struct world_scene *s, int with_heap, int iteration
     } else {
         add_stack(s);
     }
-    if (with_heap) {
+    if (has_heap_beside_stack) {
         add_tangled_heap(s);
     }
     set_scene_contact_law(s, 0, 1, &law);

@@ -30,10 +30,10 @@ static int add_joint(struct world_scene *s, enum tact_constraint_kind kind, stru
 }
 
 /* A door, body 0, on a hinge along z at the origin to the first of `bracket_cube_count` equal cubes
- * of steel, which are fixed to each other and the last to the world. hinge_first: the order of the
- * joints. Returns the hinge's index. */
+ * of steel, which are fixed to each other and the last to the world. is_hinge_added_first: the
+ * order of the joints. Returns the hinge's index. */
 static int open_door_scene(struct world_scene *s, double side, int bracket_cube_count,
-                           int hinge_first)
+                           int is_hinge_added_first)
 {
     const struct tact_pose here = tact_pose_identity();
     struct tact_shape door = box_of_sides(DOOR_WIDTH, 0.03, 2.0),
@@ -45,7 +45,7 @@ static int open_door_scene(struct world_scene *s, double side, int bracket_cube_
         add_scene_solid(s, &cube, 7800 * side * side * side, (double[3]){0, 0, 0}, 0);
     }
     for (int pass = 0; pass < 2; pass++) {
-        if (pass != hinge_first) {
+        if (pass != is_hinge_added_first) {
             for (int i = 0; i < bracket_cube_count; i++) {
                 add_joint(s, TACT_CONSTRAINT_FIXED, body_owner(1 + i),
                           i + 1 < bracket_cube_count ? body_owner(2 + i) : ground, &here);
@@ -63,9 +63,9 @@ static void stop_of_a_door_on_a_light_bracket_holds(void **state)
     static const double sides[] = {0.1, 0.01, 0.003, 0.001};
     for (int run = 0; run < 16; run++) {
         const double side = sides[run / 4];
-        const int bracket_cube_count = 1 + run / 2 % 2, hinge_first = run % 2;
+        const int bracket_cube_count = 1 + run / 2 % 2, is_hinge_added_first = run % 2;
         struct world_scene s;
-        const int joint = open_door_scene(&s, side, bracket_cube_count, hinge_first);
+        const int joint = open_door_scene(&s, side, bracket_cube_count, is_hinge_added_first);
         struct tact_constraint *hinge = tact_world_constraint(s.world, joint);
         hinge->lower = -0.1;
         hinge->upper = 0.1;
@@ -82,8 +82,8 @@ static void stop_of_a_door_on_a_light_bracket_holds(void **state)
         const double drop = -tact_world_body(s.world, 0)->pose.position[2];
         printf("door on %d bracket(s) of %g mm, hinge %s: at %.12f rad, open by %.1e m and %.1e "
                "rad, fell %.1e m, %ld unsolved\n",
-               bracket_cube_count, 1e3 * side, hinge_first ? "first" : "last", hinge->value,
-               error[0], error[1], drop, s.unsolved);
+               bracket_cube_count, 1e3 * side, is_hinge_added_first ? "first" : "last",
+               hinge->value, error[0], error[1], drop, s.unsolved);
         assert_true(fabs(hinge->value - 0.1) < 1e-8);
         assert_true(error[0] < 1e-9 && error[1] < 1e-8 && fabs(drop) < 1e-9);
         assert_int_equal(s.unsolved, 0);
@@ -117,7 +117,7 @@ static void friction_of_a_door_on_a_light_bracket_brakes(void **state)
 static void closed_chain_of_light_rods_swings(void **state)
 {
     (void)state;
-    static const double masses[] = {0.1, 1e-3, 1e-5};
+    static const double rod_masses[] = {0.1, 1e-3, 1e-5};
     const double l = 0.25, wide = 0.3, bob = 5.0, angle = 1.2;
     const double x = l * sin(angle), z = -l * cos(angle);
     for (int run = 0; run < 3; run++) {
@@ -127,7 +127,7 @@ static void closed_chain_of_light_rods_swings(void **state)
         open_empty_scene(&s, NULL);
         for (int i = 0; i < 2; i++) {
             const double turn[4] = {cos(0.5 * angle), 0, -sin(0.5 * angle), 0};
-            int b = add_scene_solid(&s, &rod, masses[run],
+            int b = add_scene_solid(&s, &rod, rod_masses[run],
                                     (double[3]){i * wide + 0.5 * x, 0, 0.5 * z}, 0);
             memcpy(tact_world_body(s.world, b)->pose.quat_wxyz, turn, sizeof turn);
             tact_body_refresh(tact_world_body(s.world, b));
@@ -152,11 +152,11 @@ static void closed_chain_of_light_rods_swings(void **state)
                 open = fmax(open, fmax(error[0], error[1]));
             }
         }
-        const double rods = 2.0 * masses[run], inertia = bob + rods / 3.0,
-                     exact = sqrt(2.0 * 9.81 * (l + z) * (bob + 0.5 * rods) / inertia);
+        const double mass_of_rods = 2.0 * rod_masses[run], inertia = bob + mass_of_rods / 3.0,
+                     exact = sqrt(2.0 * 9.81 * (l + z) * (bob + 0.5 * mass_of_rods) / inertia);
         printf("rods of %g kg: fastest %.6f m/s, exact %.6f; lowest %.6f m; open by %.1e; %ld "
                "unsolved\n",
-               masses[run], fastest, exact, lowest, open, s.unsolved);
+               rod_masses[run], fastest, exact, lowest, open, s.unsolved);
         assert_true(fabs(fastest / exact - 1.0) < 1e-3);
         assert_true(fabs(lowest + l) < 1e-5 && open < 1e-9);
         assert_int_equal(s.unsolved, 0);

@@ -24,7 +24,7 @@ static struct tact_body *body_of(struct world_scene *s, int index)
 }
 
 /* A joint's frame: its z axis along y of the world, so that hinges turn in the x-z plane. */
-static struct tact_pose hinge_at(double x, double y, double z)
+static struct tact_pose hinge_frame(double x, double y, double z)
 {
     struct tact_pose p = {{x, y, z}, {sqrt(0.5), -sqrt(0.5), 0.0, 0.0}};
     return p;
@@ -133,7 +133,7 @@ static void pendulum_period(void **state)
         struct joint_and_energy_errors w;
         open_empty_scene(&s, NULL);
         add_rod(&s, 0.1, 1.0, l, amplitude, mass);
-        add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.1, 0.0, 1.0));
+        add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.1, 0.0, 1.0));
         finish_scene_building(&s);
         double period = measure_period(&s, 0.1, 20.0, &w);
         double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
@@ -162,8 +162,8 @@ static void double_pendulum_keeps_energy(void **state)
     add_rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
     double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
     add_rod(&s, x, z, l, 0.5 * pi, 0.2);
-    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
-    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_at(x, 0.0, z));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_frame(x, 0.0, z));
     finish_scene_building(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
@@ -188,8 +188,7 @@ static void double_pendulum_keeps_energy(void **state)
     close_scene(&s);
 }
 
-/* A parallelogram linkage: its coupler stays level, and the whole swings as one pendulum. Its four
- * hinges constrain three bodies redundantly. */
+/* A parallelogram swings as a pendulum, its coupler level; its four hinges are redundant. */
 static void four_bar_swings_exactly(void **state)
 {
     (void)state;
@@ -203,10 +202,11 @@ static void four_bar_swings_exactly(void **state)
     const double middle[3] = {x + 0.5 * wide, 0.0, z};
     struct tact_shape bar = box_of_sides(wide, 0.02, 0.02);
     add_scene_solid(&s, &bar, coupler, middle, 0.0);
-    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
-    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_at(wide, 0.0, 1.0));
-    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_at(x, 0.0, z));
-    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), hinge_at(x + wide, 0.0, z));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_frame(wide, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_frame(x, 0.0, z));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1),
+              hinge_frame(x + wide, 0.0, z));
     finish_scene_building(&s);
     double period = measure_period(&s, 0.0, 20.0, &w);
     double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
@@ -229,7 +229,7 @@ static void rod_on_ball_joint_precesses(void **state)
     struct world_scene s;
     open_empty_scene(&s, NULL);
     add_rod(&s, 0.0, 1.0, l, angle, mass);
-    add_joint(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
     finish_scene_building(&s);
     double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
     double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
@@ -269,7 +269,7 @@ static void welded_boxes_move_as_one(void **state)
         if (i) {
             add_scene_solid(&s[i], &box, 0.4, next, 0.0);
             add_joint(&s[i], TACT_CONSTRAINT_FIXED, body_owner(0), body_owner(1),
-                      hinge_at(0.0, 0.02, 2.03));
+                      hinge_frame(0.0, 0.02, 2.03));
         }
         for (int k = 0; k <= i; k++) {
             struct tact_body *b = body_of(&s[i], k);
@@ -325,7 +325,7 @@ static void free_chain_keeps_momenta(void **state)
     }
     for (int i = 0; i < 4; i++) {
         add_joint(&s, (enum tact_constraint_kind)i, body_owner(i), body_owner(i + 1),
-                  hinge_at(0.12 * i + 0.06, 0.01, 0.02));
+                  hinge_frame(0.12 * i + 0.06, 0.01, 0.02));
     }
     finish_scene_building(&s);
     double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
@@ -371,7 +371,7 @@ static void lever_on_box_is_balanced(void **state)
     int lever = add_scene_solid(&s, &bar, mass, at, 0.0),
         block = add_scene_solid(&s, &box, box_mass, under, 0.0);
     struct tact_constraint *hinge = add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground,
-                                              hinge_at(0.0, 0.0, 0.11 - 4e-5));
+                                              hinge_frame(0.0, 0.0, 0.11 - 4e-5));
     set_scene_contact_law(&s, 1, 1, &law);
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
@@ -389,14 +389,14 @@ static void lever_on_box_is_balanced(void **state)
     double arm[3], torque[3];
     tact_v3_sub(arm, box_contact->patch.center, hinge->point);
     tact_v3_cross(torque, arm, f);
-    double about = torque[1] + f[4],
+    double hinge_moment = torque[1] + f[4],
            exact = mass * g * (body_of(&s, lever)->pose.position[0] - hinge->point[0]);
     double below = fabs(ground_contact->wrench[2]), shared = f[2] + box_mass * g;
     printf(
         "lever: moment of the box about the hinge %.9f N m, weight's %.9f; hinge bears %.9f N of "
         "%.9f; ground %.9f N of %.9f; residual %.1e\n",
-        -about, exact, hinge->wrench[2], mass * g - f[2], below, shared, s.stats.residual);
-    assert_true(fabs(about + exact) < 1e-8);
+        -hinge_moment, exact, hinge->wrench[2], mass * g - f[2], below, shared, s.stats.residual);
+    assert_true(fabs(hinge_moment + exact) < 1e-8);
     assert_true(fabs(hinge->wrench[2] + f[2] - mass * g) < 1e-8);
     assert_true(fabs(hinge->wrench[0] + f[0]) < 1e-8);
     assert_true(fabs(below - shared) < 1e-8);

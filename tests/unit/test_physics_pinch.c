@@ -253,11 +253,11 @@ static double compute_pinch_energy(struct pinch_setup *p)
     return sum;
 }
 
-/* Energy in a run of what the load does not do work on. */
+/* Energy of a pinched body in a run, apart from the work of the load. */
 struct pinch_energy {
-    double work;  /* of the load so far [J] */
-    double least; /* least energy less that work so far [J] */
-    double rise;  /* largest excess over the least so far [J] */
+    double work;  /* work of the load so far [J] */
+    double least; /* least value so far of the energy less the work of the load [J] */
+    double rise;  /* largest excess of that difference over its least value before [J] */
     double grip;  /* normal force of a tip at the end [N] */
 };
 

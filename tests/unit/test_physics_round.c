@@ -81,18 +81,18 @@ static void upright_cylinders_tip_at_the_exact_slope(void **state)
     (void)state;
     static const double rotation_vector_upright[3] = {0.0, 0.0, 0.0};
     const double r = 0.02, half = 0.05;
-    for (int stands_beyond_tipping = 0; stands_beyond_tipping < 2; stands_beyond_tipping++) {
+    for (int is_beyond_tipping_slope = 0; is_beyond_tipping_slope < 2; is_beyond_tipping_slope++) {
         struct world_scene s;
         const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, half, 0.0);
-        double slope = atan(r / half) * (stands_beyond_tipping ? 1.01 : 0.99);
+        double slope = atan(r / half) * (is_beyond_tipping_slope ? 1.01 : 0.99);
         struct tact_body *body =
             add_body_above_ground(&s, slope, 0.9, &shape, half, rotation_vector_upright);
         run_scene_for_seconds(&s, 1.0);
         double tilt = body_tilt_from_vertical(&s, 0);
         printf("%.2f of the slope at which it tips: tilted by %.1e rad, moved %.1e m\n",
-               stands_beyond_tipping ? 1.01 : 0.99, tilt, body->pose.position[0]);
-        assert_true(stands_beyond_tipping ? tilt > 0.5
-                                          : tilt < 1e-3 && fabs(body->pose.position[0]) < 1e-4);
+               is_beyond_tipping_slope ? 1.01 : 0.99, tilt, body->pose.position[0]);
+        assert_true(is_beyond_tipping_slope ? tilt > 0.5
+                                            : tilt < 1e-3 && fabs(body->pose.position[0]) < 1e-4);
         assert_true(s.unsolved == 0);
         close_scene(&s);
     }

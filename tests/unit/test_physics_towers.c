@@ -27,7 +27,7 @@ enum { MODELS = sizeof names / sizeof *names };
 /* A body of one shape. */
 struct solid {
     const char *name;
-    char shape[512]; /* the keys of its shape */
+    char shape[512]; /* YAML keys of the body's shape */
     double mass;
     struct tact_pose pose;
     double twist[6];
@@ -314,7 +314,7 @@ static int run_tower(const char *text, int number, struct tally *t)
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     const long before = t->unsolved;
-    int together = 0;
+    int ticks_with_all_models = 0;
     open_session_of_scene_text(text, &options, &scene, &session);
     s.world = tact_session_world(session);
     s.options.period = scene->period;
@@ -324,13 +324,13 @@ static int run_tower(const char *text, int number, struct tally *t)
         if (!step_random_world(&s, number, t)) {
             fail_msg("tower %d, tick %d: not finite", number, i);
         }
-        together += most_models_in_an_island(&s) == MODELS;
+        ticks_with_all_models += most_models_in_an_island(&s) == MODELS;
     }
     t->worlds_with_violations += t->unsolved > before;
     tact_moments_scratch_destroy(s.scratch);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    return together;
+    return ticks_with_all_models;
 }
 
 static void towers_of_four_models_obey_the_contact_laws(void **state)
@@ -339,18 +339,18 @@ static void towers_of_four_models_obey_the_contact_laws(void **state)
     static char text[TOWER_TEXT];
     struct tally t = {.ticks = 0};
     const int towers = campaign_trial_count(6, 600);
-    long together = 0;
-    int with_four = 0;
+    long ticks_with_all_models = 0;
+    int towers_with_all_models = 0;
     for (int i = 0; i < towers; i++) {
         write_random_tower(i, text);
         const int ticks = run_tower(text, i, &t);
-        together += ticks;
-        with_four += ticks > 0;
+        ticks_with_all_models += ticks;
+        towers_with_all_models += ticks > 0;
     }
     print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
-                  together, t.ticks, with_four, towers);
+                  ticks_with_all_models, t.ticks, towers_with_all_models, towers);
     check_tally_within_bounds(&t, "towers");
-    assert_true(5 * together > t.ticks && 2 * with_four >= towers);
+    assert_true(5 * ticks_with_all_models > t.ticks && 2 * towers_with_all_models >= towers);
     assert_true(10 * t.unsolved <= t.ticks);
 }
 

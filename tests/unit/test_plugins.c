@@ -174,7 +174,7 @@ static void two_device_types_of_one_scene_are_loaded(void **state)
     tact_plugins_close(open_plugin_types(reversed, 2));
 }
 
-/* Also where the first handle of a library is closed before the last. */
+/* The right files are loaded also where the first handle of a library is closed before the last. */
 static void device_types_of_several_handles_are_loaded(void **state)
 {
     (void)state;

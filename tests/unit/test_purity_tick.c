@@ -120,7 +120,7 @@ static void forbid_system_calls(void)
 
 /* The simulated operator, wrapped so that its read() counts forbidden calls and installs the
  * filter. */
-static struct tact_device inner;
+static struct tact_device unwrapped_device;
 static struct tact_network_device *network_device;
 
 static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t now,
@@ -132,21 +132,21 @@ static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t no
     }
     seen->ticks = tick;
     seen->packets_received = network_device->channel.counts.received_packet_count;
-    inner.ops->read(self, tick, t, now, in);
+    unwrapped_device.ops->read(self, tick, t, now, in);
 }
 
-static struct tact_device_ops counting_ops;
+static struct tact_device_ops call_counting_ops;
 
 static int open_watched_operator(const struct tact_device_config *config, struct tact_device *out,
                                  struct tact_error *err)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
-    int rc = tact_device_type_find(types, count, "operator")->open(config, &inner, err);
-    counting_ops = *inner.ops;
-    counting_ops.read = count_calls_and_read;
-    *out = inner;
-    out->ops = &counting_ops;
+    int rc = tact_device_type_find(types, count, "operator")->open(config, &unwrapped_device, err);
+    call_counting_ops = *unwrapped_device.ops;
+    call_counting_ops.read = count_calls_and_read;
+    *out = unwrapped_device;
+    out->ops = &call_counting_ops;
     return rc;
 }
 

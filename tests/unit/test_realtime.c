@@ -172,7 +172,7 @@ static void leaving_real_time_restores_the_thread_settings(void **state)
 struct pair {
     struct run_realtime_visit run_realtime_visit;
     pthread_barrier_t *barrier;
-    int leaves_first;
+    int is_first_to_leave;
     long locked_kb_after_first_left; /* memory locked by the process once the first thread has left
                                         [kB] */
     struct rlimit limit_after_first_left;
@@ -187,11 +187,11 @@ static void *run_thread_of_pair(void *arg)
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
     pthread_barrier_wait(p->barrier); /* waits until both threads have entered real time */
-    if (p->leaves_first) {
+    if (p->is_first_to_leave) {
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
-    if (!p->leaves_first) {
+    if (!p->is_first_to_leave) {
         p->locked_kb_after_first_left = read_status_line_kb("VmLck");
         getrlimit(RLIMIT_RTTIME, &p->limit_after_first_left);
         tact_realtime_leave();
@@ -211,7 +211,7 @@ static void two_real_time_threads_leave_one_after_the_other(void **state)
     pthread_barrier_init(&barrier, NULL, 2);
     sched_getaffinity(0, sizeof all, &all);
     for (int i = 0; i < 2; i++) {
-        pair[i] = (struct pair){.barrier = &barrier, .leaves_first = i};
+        pair[i] = (struct pair){.barrier = &barrier, .is_first_to_leave = i};
         pair[i].run_realtime_visit.options = tact_realtime_default();
         assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].run_realtime_visit.options,
                                               run_thread_of_pair, &pair[i]),

@@ -357,13 +357,13 @@ static cpu_set_t recorder_processors(void)
     cpu_set_t found;
     DIR *tasks = opendir("/proc/self/task");
     CPU_ZERO(&found);
-    for (struct dirent *thread_entry = readdir(tasks); thread_entry;
-         thread_entry = readdir(tasks)) {
+    for (struct dirent *task_folder_entry = readdir(tasks); task_folder_entry;
+         task_folder_entry = readdir(tasks)) {
         char path[300], name[32] = "";
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread_entry->d_name);
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task_folder_entry->d_name);
         FILE *file = fopen(path, "r");
         if (file && fgets(name, sizeof name, file) && !strcmp(name, "tact-recorder\n"))
-            sched_getaffinity(atoi(thread_entry->d_name), sizeof found, &found);
+            sched_getaffinity(atoi(task_folder_entry->d_name), sizeof found, &found);
         if (file)
             fclose(file);
     }
@@ -409,7 +409,7 @@ static void misuse_of_the_recorder_is_refused(void **state)
     struct tact_recorder *recorder = NULL;
     struct tact_error err = {0};
     struct tact_recorder_options options[6];
-    struct tact_recorder_content wrong_contents[6];
+    struct tact_recorder_content invalid_contents[6];
     struct tact_log_attachment twice[] = {{"a", NULL, "", 0}, {"a", NULL, "", 0}};
     struct tact_log_fact own[] = {{"clock", "mine"}};
     struct tact_log_fact invalid_utf8_fact[] = {{"cpu", "\xe4"}};
@@ -418,7 +418,7 @@ static void misuse_of_the_recorder_is_refused(void **state)
 
     for (int i = 0; i < 6; i++) {
         options[i] = right;
-        wrong_contents[i] = good;
+        invalid_contents[i] = good;
     }
     options[0].ring_ticks = 0;
     options[1].chunk_bytes = 0;
@@ -426,21 +426,21 @@ static void misuse_of_the_recorder_is_refused(void **state)
     options[3].sync_ns = -1;
     options[4].zstd_level = 20;
     options[5].ring_events = 0;
-    wrong_contents[0].attachments = twice;
-    wrong_contents[0].attachment_count = 2;
-    wrong_contents[1].facts = own;
-    wrong_contents[1].fact_count = 1;
-    wrong_contents[2].facts = invalid_utf8_fact;
-    wrong_contents[2].fact_count = 1;
-    wrong_contents[3].joints = &joint;
-    wrong_contents[3].joint_count = 1;
-    wrong_contents[4].bodies = &body;
-    wrong_contents[4].body_count = 1;
-    wrong_contents[5].layout = NULL;
+    invalid_contents[0].attachments = twice;
+    invalid_contents[0].attachment_count = 2;
+    invalid_contents[1].facts = own;
+    invalid_contents[1].fact_count = 1;
+    invalid_contents[2].facts = invalid_utf8_fact;
+    invalid_contents[2].fact_count = 1;
+    invalid_contents[3].joints = &joint;
+    invalid_contents[3].joint_count = 1;
+    invalid_contents[4].bodies = &body;
+    invalid_contents[4].body_count = 1;
+    invalid_contents[5].layout = NULL;
     for (int i = 0; i < 12; i++) {
         err.text[0] = '\0';
         int rc = tact_recorder_open(path, i < 6 ? &options[i] : &right,
-                                    i < 6 ? &good : &wrong_contents[i - 6],
+                                    i < 6 ? &good : &invalid_contents[i - 6],
                                     (struct tact_messages){0}, &recorder, &err);
         assert_int_equal(rc, -EINVAL);
         assert_string_not_equal(err.text, "");

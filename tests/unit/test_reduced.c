@@ -68,7 +68,7 @@ static void static_friction_holds_and_dynamic_friction_slows_on_a_slope(void **s
         struct tact_pose pose;
         double twist[6];
         const double angle = atan(slope_tangents[i]);
-        const double rolling = 5.0 / 7.0 * G * sin(angle),
+        const double rolling_acceleration = 5.0 / 7.0 * G * sin(angle),
                      sliding = G * (sin(angle) - mu_d * cos(angle));
         o.friction_dynamic = mu_d;
         tact_v3_set(o.gravity, G * sin(angle), 0.0, -G * cos(angle));
@@ -76,9 +76,9 @@ static void static_friction_holds_and_dynamic_friction_slows_on_a_slope(void **s
         assert_int_equal(tact_reduced_advance(r, 0.5), 0);
         tact_reduced_get(r, &pose, twist);
         printf("tan %.2f: %s, %.6f m/s^2 (rolling %.6f, sliding %.6f)\n", slope_tangents[i],
-               tact_reduced_mode_name(tact_reduced_report(r)->mode), twist[0] / 0.5, rolling,
-               sliding);
-        assert_true(fabs(twist[0] / 0.5 - (i ? sliding : rolling)) < 1e-8);
+               tact_reduced_mode_name(tact_reduced_report(r)->mode), twist[0] / 0.5,
+               rolling_acceleration, sliding);
+        assert_true(fabs(twist[0] / 0.5 - (i ? sliding : rolling_acceleration)) < 1e-8);
         assert_true(tact_reduced_report(r)->separations == 0);
         tact_reduced_destroy(r);
     }

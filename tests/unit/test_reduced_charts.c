@@ -32,18 +32,19 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
     (void)state;
     const struct tact_shape solid = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.012, 0.01, 0.009}};
     for (int i = 0; i < 3; i++) {
-        const int rolls = i == 1, moves = i == 2; /* moves: the torus, on the ellipsoid */
+        const int rolls = i == 1, moves = i == 2; /* moves: the torus moves on the ellipsoid, not
+                                                     the ellipsoid on the torus */
         struct start s = ball_on_ground(0.012, 0.1);
         struct tact_reduced_options o = options_with_friction(rolls ? 0.8 : 0.05);
         struct tact_pose pose[TORUS_KINDS];
         double twist[6];
-        long crossed[TORUS_KINDS];
+        long chart_crossings[TORUS_KINDS];
         tact_v3_set(s.inertia, 2e-6, 2.4e-6, 3e-6);
         tact_v3_set(s.twist, -0.15, 0.45, 0.0);
         tact_v3_set(s.twist + 3, 3.0, 6.0, 2.0);
         tact_v3_set(s.pose.position, TORUS_RING_RADIUS_M * cos(0.3), TORUS_RING_RADIUS_M * sin(0.3),
                     TORUS_TUBE_RADIUS_M + 0.009);
-        if (moves) { /* turns about the contact, and slips along x */
+        if (moves) { /* the torus turns about the contact, and slips along x */
             double *arm = s.pose.position;
             tact_v3_set(o.gravity, 0.0, 0.0, -50.0); /* holds it down */
             tact_v3_scale(s.inertia, s.inertia, 20.0);
@@ -69,7 +70,7 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
             assert_int_equal(tact_reduced_advance(r, 0.05), 0);
             assert_int_equal(tact_reduced_report(r)->separations, 0);
             tact_reduced_get(r, &pose[k], twist);
-            crossed[k] = tact_reduced_report(r)->crossings;
+            chart_crossings[k] = tact_reduced_report(r)->crossings;
             tact_reduced_destroy(r);
             tact_charts_free(charts);
         }
@@ -77,11 +78,13 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
         for (int k = 1; k < TORUS_KINDS; k++) {
             double d[3];
             tact_v3_sub(d, pose[k].position, pose[0].position);
-            printf(" %ld crossings, %.1e m apart;", crossed[k] - crossed[0], tact_v3_norm(d));
-            assert_true(crossed[k] - crossed[0] >= (k == 2 ? 3 : 1) && tact_v3_norm(d) < 5e-12);
+            printf(" %ld crossings, %.1e m apart;", chart_crossings[k] - chart_crossings[0],
+                   tact_v3_norm(d));
+            assert_true(chart_crossings[k] - chart_crossings[0] >= (k == 2 ? 3 : 1) &&
+                        tact_v3_norm(d) < 5e-12);
         }
-        printf(" without those edges %ld\n", crossed[0]);
-        assert_true(crossed[2] >= 4);
+        printf(" without those edges %ld\n", chart_crossings[0]);
+        assert_true(chart_crossings[2] >= 4);
     }
 }
 
@@ -165,7 +168,7 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
     struct start s = ball_on_ground(0.01, 0.1);
     struct tact_reduced_options o = options_with_friction(0.8);
     double off = 0.0, turned = 0.0;
-    int crossed = 0;
+    int chart_crossings = 0;
     tact_v3_set(s.twist, 0.1, 0.3, 0.0);
     tact_v3_set(s.twist + 3, -30.0, 10.0, 5.0);
     s.shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.01}};
@@ -190,10 +193,11 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
         turned = fmax(turned, tact_v3_norm(d));
         tact_v3_sub(d, r->report.contact, k.frame[1].at);
         off = fmax(off, tact_v3_norm(d));
-        crossed++;
+        chart_crossings++;
     }
-    printf("%d crossings: report off by %.1e m, direction of slip by %.1e\n", crossed, off, turned);
-    assert_true(crossed >= 2 && off < 1e-15 && turned < 1e-3);
+    printf("%d crossings: report off by %.1e m, direction of slip by %.1e\n", chart_crossings, off,
+           turned);
+    assert_true(chart_crossings >= 2 && off < 1e-15 && turned < 1e-3);
     tact_reduced_destroy(r);
 }
 

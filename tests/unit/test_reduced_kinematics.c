@@ -344,7 +344,8 @@ static void angle_between_charts_keeps_its_digits(void **state)
 static double third_derivative_error(const struct reduced_surface *surface, struct chart_point p,
                                      double h)
 {
-    static const int term[4] = {6, 7, 8, 9}, of[4][2] = {{3, 0}, {4, 0}, {5, 0}, {5, 1}};
+    static const int third_derivative_index[4] = {6, 7, 8, 9},
+                     of[4][2] = {{3, 0}, {4, 0}, {5, 0}, {5, 1}};
     static const double second[6] = {1.0, 1.0, 1.0, 2.0, 1.0, 2.0},
                         third[10] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0, 6.0};
     struct jet c[3], side[2][3];
@@ -359,7 +360,9 @@ static double third_derivative_error(const struct reduced_surface *surface, stru
         for (int i = 0; i < 3; i++) {
             const double by =
                 second[of[t][0]] * (side[1][i].c[of[t][0]] - side[0][i].c[of[t][0]]) / (2.0 * h);
-            worst = fmax(worst, fabs(third[term[t]] * c[i].c[term[t]] - by));
+            worst = fmax(
+                worst,
+                fabs(third[third_derivative_index[t]] * c[i].c[third_derivative_index[t]] - by));
             size = fmax(size, fabs(second[of[t][0]] * c[i].c[of[t][0]]));
         }
     }

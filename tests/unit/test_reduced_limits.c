@@ -66,7 +66,7 @@ static double exact_torque_arm(const struct loaded_ball *b, double *normal_force
     double load[3], a[3], turning[3], acceleration[3];
     tact_v3_cross(load, c, b->gravity);
     tact_v3_scale(load, load, m);
-    /* of alpha about x and y */
+    /* matrix of the equations for the components of alpha about x and y */
     const double xx = b->inertia[0] + m * (c[1] * c[1] + c[2] * c[2]),
                  yy = b->inertia[1] + m * (c[0] * c[0] + c[2] * c[2]), xy = -m * c[0] * c[1];
     const double det = xx * yy - xy * xy;
@@ -131,13 +131,13 @@ static void torsion_limit_is_a_length(void **state)
     double most = 0.0, worst = 0.0;
     for (int i = 0; i < campaign_trial_count(8, 400); i++) {
         const struct loaded_ball b = make_loaded_ball(1.0);
-        struct loaded_ball large = b;
+        struct loaded_ball larger_ball = b;
         double force[2], is[2];
-        large.radius *= scale;
-        tact_v3_scale(large.center, b.center, scale);
-        tact_v3_scale(large.inertia, b.inertia, scale * scale);
+        larger_ball.radius *= scale;
+        tact_v3_scale(larger_ball.center, b.center, scale);
+        tact_v3_scale(larger_ball.inertia, b.inertia, scale * scale);
         for (int k = 0; k < 2; k++) {
-            const struct loaded_ball *ball = k ? &large : &b;
+            const struct loaded_ball *ball = k ? &larger_ball : &b;
             const double exact = exact_torque_arm(ball, &force[k]);
             is[k] = least_spin_static_without_spin(ball, exact, force[k]);
         }

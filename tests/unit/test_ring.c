@@ -62,11 +62,11 @@ static void bad_ring_sizes_are_refused(void **state)
 static void ring_capacity_is_a_power_of_two(void **state)
 {
     (void)state;
-    const uint32_t asked[] = {1, 2, 3, 5, 64, 65};
+    const uint32_t requested_capacities[] = {1, 2, 3, 5, 64, 65};
     const uint32_t given[] = {1, 2, 4, 8, 64, 128};
     for (int i = 0; i < 6; i++) {
         struct tact_ring *ring;
-        assert_int_equal(tact_ring_create(&ring, asked[i], 3, 0), 0);
+        assert_int_equal(tact_ring_create(&ring, requested_capacities[i], 3, 0), 0);
         assert_int_equal(tact_ring_capacity(ring), given[i]);
         tact_ring_free(ring);
     }

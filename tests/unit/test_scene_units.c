@@ -55,15 +55,15 @@ static void open_run(struct run *run, const char *text, const char *directory,
                      const struct scaling *by)
 {
     struct tact_session_options options = tact_session_options_default();
-    char *scaled = scale_scene_text(text, directory, by);
+    char *scaled_text = scale_scene_text(text, directory, by);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
-    open_session_of_scene_text(scaled, &options, &run->scene, &run->session);
+    open_session_of_scene_text(scaled_text, &options, &run->scene, &run->session);
     run->world = tact_session_world(run->session);
-    /* the one speed that no scene states */
+    /* push_limit is the only speed that no scene states */
     run->world->options.push_limit *= exp2(by->length - by->time);
     tact_session_begin(run->session);
-    free(scaled);
+    free(scaled_text);
 }
 
 static void close_run(struct run *run)
@@ -76,24 +76,25 @@ static void close_run(struct run *run)
 
 /* Largest difference of n values from those of the scaled scene, divided by the factor of their
  * unit. */
-static double largest_difference(const double *x, const double *scaled, int n, double exponent)
+static double largest_difference(const double *x, const double *scaled_text, int n, double exponent)
 {
     double worst = 0.0;
     for (int k = 0; k < n; k++) {
-        const double difference = fabs(x[k] - scaled[k] * exp2(-exponent));
+        const double difference = fabs(x[k] - scaled_text[k] * exp2(-exponent));
         worst = difference <= worst ? worst : difference;
     }
     return worst;
 }
 
-/* Of the bodies, in metres: a unit vector's by its value times 1 m, velocities by 10 ms. */
-static double compare_bodies(const struct run *plain, const struct run *scaled,
+/* Largest difference of the bodies' poses and velocities, in metres: that of a unit vector times 1
+ * m, that of a velocity times 10 ms. */
+static double compare_bodies(const struct run *plain, const struct run *scaled_text,
                              const struct scaling *by)
 {
     double worst = 0.0;
     for (int i = 0; i < tact_world_body_count(plain->world); i++) {
         const struct tact_body *x = tact_world_body(plain->world, i),
-                               *y = tact_world_body(scaled->world, i);
+                               *y = tact_world_body(scaled_text->world, i);
         worst = fmax(worst, largest_difference(x->pose.position, y->pose.position, 3, by->length));
         worst = fmax(worst, largest_difference(x->pose.quat_wxyz, y->pose.quat_wxyz, 4, 0.0));
         worst =
@@ -105,24 +106,24 @@ static double compare_bodies(const struct run *plain, const struct run *scaled,
 
 /* Largest difference in some ticks, and the number of ticks with a contact. */
 static double compare_motion(const char *text, const char *directory, const struct scaling *by,
-                             int ticks, int *with_contact)
+                             int ticks, int *runs_with_contact)
 {
-    static const struct scaling as_stated = {0, 0, 0};
-    struct run plain, scaled;
+    static const struct scaling unscaled_units = {0, 0, 0};
+    struct run plain, scaled_text;
     double worst = 0.0;
-    open_run(&plain, text, directory, &as_stated);
-    open_run(&scaled, text, directory, by);
+    open_run(&plain, text, directory, &unscaled_units);
+    open_run(&scaled_text, text, directory, by);
     for (int tick = 0; tick < ticks; tick++) {
         struct tact_session_status status[2];
         tact_session_step(plain.session, 0, &status[0]);
-        tact_session_step(scaled.session, 0, &status[1]);
+        tact_session_step(scaled_text.session, 0, &status[1]);
         assert_false(status[0].faults || status[1].faults);
         assert_int_equal(status[0].contacts, status[1].contacts);
-        *with_contact += status[0].contacts > 0;
-        worst = fmax(worst, compare_bodies(&plain, &scaled, by));
+        *runs_with_contact += status[0].contacts > 0;
+        worst = fmax(worst, compare_bodies(&plain, &scaled_text, by));
     }
     close_run(&plain);
-    close_run(&scaled);
+    close_run(&scaled_text);
     return worst;
 }
 
@@ -143,7 +144,7 @@ static void scenes_move_alike_in_other_units(void **unused)
     const int each = is_long_campaign() ? 1 : IS_SANITIZER_BUILD ? 24 : 8, ticks = 60;
     const int first = (int)(campaign_seed_offset() % (unsigned)each);
     double worst[sizeof units / sizeof *units] = {0.0};
-    int with_contact = 0, scenes = 0, wrong = 0;
+    int runs_with_contact = 0, scenes = 0, wrong = 0;
     const struct edit no_edits[] = {{0}};
     glob_t found;
     assert_int_equal(glob(TACT_SOURCE_DIR "/examples/scenes/*.yaml", 0, NULL, &found), 0);
@@ -155,14 +156,14 @@ static void scenes_move_alike_in_other_units(void **unused)
         char *text = load_scene_text_with_edits(strrchr(path, '/') + 1, no_edits);
         for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
             const double difference = compare_motion(text, TACT_SOURCE_DIR "/examples/scenes",
-                                                     &units[k].by, ticks, &with_contact);
-            const bool rounds = units[k].bound > 0.0 && strstr(path, solved_to_tolerance);
-            if (!(difference <= (rounds ? bound_to_tolerance : units[k].bound))) {
+                                                     &units[k].by, ticks, &runs_with_contact);
+            const bool is_rounded = units[k].bound > 0.0 && strstr(path, solved_to_tolerance);
+            if (!(difference <= (is_rounded ? bound_to_tolerance : units[k].bound))) {
                 print_message("%s: 2^(%g, %g, %g) of length, mass and time: %.2g m\n", path,
                               units[k].by.length, units[k].by.mass, units[k].by.time, difference);
                 wrong++;
             }
-            worst[k] = fmax(worst[k], rounds ? 0.0 : difference);
+            worst[k] = fmax(worst[k], is_rounded ? 0.0 : difference);
         }
         free(text);
         scenes++;
@@ -170,7 +171,7 @@ static void scenes_move_alike_in_other_units(void **unused)
     globfree(&found);
     print_message("%d scenes: %.2g and %.2g m with other lengths\n", scenes, worst[2], worst[3]);
     assert_int_equal(wrong, 0);
-    assert_true(scenes > 0 && (with_contact > 0 || each > 1));
+    assert_true(scenes > 0 && (runs_with_contact > 0 || each > 1));
 }
 
 int main(void)

@@ -434,20 +434,20 @@ static char *run_stale_device(int has_stale_intervals, const char *path, char me
 static void measured_force_is_held_over_short_gaps(void **state)
 {
     (void)state;
-    static double positions_without_gap[1000];
+    static double sent_positions_without_gap[1000];
     char path[64], message[256] = "";
     snprintf(path, sizeof path, "%s/press.mcap", folder);
     free(run_stale_device(0, path, message));
     assert_null(strstr(message, "stale"));
-    memcpy(positions_without_gap, stale_device.sent, sizeof positions_without_gap);
+    memcpy(sent_positions_without_gap, stale_device.sent, sizeof sent_positions_without_gap);
     char *json = run_stale_device(1, path, message);
     const double *sent = stale_device.sent;
-    assert_memory_equal(sent, positions_without_gap, 705 * sizeof *sent);
+    assert_memory_equal(sent, sent_positions_without_gap, 705 * sizeof *sent);
     for (int k = 705; k < 800; k++) {
         const double exact = sent[k - 1] * 0.1 / (0.1 + period * joint_damping);
         assert_true(fabs(sent[k] - exact) < 1e-15);
     }
-    assert_true(sent[799] < 0.2 * sent[700] && sent[998] > 0.9 * positions_without_gap[998]);
+    assert_true(sent[799] < 0.2 * sent[700] && sent[998] > 0.9 * sent_positions_without_gap[998]);
     assert_string_equal(message, "the force sensor that moves joint hand.tip had no new values: "
                                  "its last force was used in 8 ticks, and zero force in 95 ticks");
     assert_non_null(strstr(json, "\"held_ticks\": 8"));

@@ -155,7 +155,7 @@ static double energy_gained_in_turn(const double k[3], const double quat[4], con
 
 /* What the device feels of a tool that turns is as conservative: at h, h/2 and h/4 no energy is
  * gained, and at 0 the balance closes. */
-static void loop_of_the_attitude_closes_its_balance(void **state)
+static void attitude_loop_has_its_exact_energy_balance(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 3; trial++) {
@@ -238,7 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(force_at_a_wall_is_that_of_all_axes),
-        cmocka_unit_test(loop_of_the_attitude_closes_its_balance),
+        cmocka_unit_test(attitude_loop_has_its_exact_energy_balance),
         cmocka_unit_test(axes_have_defaults_and_limits),
         cmocka_unit_test(session_with_unequal_axes_is_replayed),
     };

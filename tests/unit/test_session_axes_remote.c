@@ -31,10 +31,10 @@ static int channel_of_axis(int kind, int axis)
 }
 
 /* What arrives from the other site: positions [m, rad] and forces [N, N m]. */
-static double other_position[AXES], other_force[AXES];
+static double received_position[AXES], received_force[AXES];
 
-static void read_site(void *self, uint64_t tick, double t, int64_t now,
-                      struct tact_device_input *in)
+static void read_simulated_site(void *self, uint64_t tick, double t, int64_t now,
+                                struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -43,21 +43,22 @@ static void read_site(void *self, uint64_t tick, double t, int64_t now,
     in->channel[ROUND_TRIP] = 0.0;
     for (int i = 0; i < AXES; i++) {
         in->channel[channel_of_axis(WAVE, i)] = 0.0;
-        in->channel[channel_of_axis(POSITION, i)] = other_position[i];
-        in->channel[channel_of_axis(FORCE, i)] = other_force[i];
+        in->channel[channel_of_axis(POSITION, i)] = received_position[i];
+        in->channel[channel_of_axis(FORCE, i)] = received_force[i];
     }
 }
 
-static void write_site(void *self, const double *out, int64_t now)
+static void write_simulated_site(void *self, const double *out, int64_t now)
 {
     (void)self, (void)out, (void)now;
 }
 
-static int open_site(const struct tact_device_config *config, struct tact_device *out,
-                     struct tact_error *err)
+static int open_simulated_site(const struct tact_device_config *config, struct tact_device *out,
+                               struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_site,
-                                               write_site, close_probe_device};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_simulated_site, write_simulated_site,
+                                               close_probe_device};
     static const char *const names[] = {"wave", "position", "force"};
     (void)config, (void)err;
     out->ops = &ops;
@@ -75,7 +76,7 @@ static int open_site(const struct tact_device_config *config, struct tact_device
 }
 
 static const struct tact_device_type site_type = {TACT_ABI(struct tact_device_type), "site",
-                                                  "of a test", open_site, NULL};
+                                                  "of a test", open_simulated_site, NULL};
 
 static const char text[] =
     "name: ties\n"
@@ -101,8 +102,8 @@ static const char text[] =
     "  - {joint: tip.base_ry, device: site, axis: 4, mode: position_force, damping: 0.05}\n"
     "  - {joint: tip.base_rz, device: site, axis: 5, mode: position_force, damping: 0.05}\n";
 
-/* Numbers of the couplings along the axes of the device, of which a has the columns; the tie of the
- * position: its mode and numbers. */
+/* Stiffnesses k and dampings d of the base's couplings along the axes of the device, the columns of
+ * a; mode and numbers of the position's tie. */
 struct coupled_base {
     double k[AXES], d[AXES], quat[4], a[9];
     const char *mode, *numbers;
@@ -124,8 +125,8 @@ static void open_base(const struct coupled_base *b, const char *record, struct t
     options.record = record;
     options.replace = 1;
     probe = (struct probe){.state = TACT_DEVICE_OK};
-    memset(other_position, 0, sizeof other_position);
-    memset(other_force, 0, sizeof other_force);
+    memset(received_position, 0, sizeof received_position);
+    memset(received_force, 0, sizeof received_force);
     open_session_of_scene_text(out, &options, scene, session);
     assert_int_equal(tact_session_begin(*session), 0);
 }
@@ -174,18 +175,18 @@ static void force_of_the_other_site_displaces_along_all_axes(void **state)
         make_random_base(&b, "position_force", "damping: 20");
         open_base(&b, NULL, &scene, &session);
         for (int i = 0; i < AXES; i++) {
-            other_force[i] = uniform(-1.0, 1.0) * (i < 3 ? 5.0 : 0.2);
+            received_force[i] = uniform(-1.0, 1.0) * (i < 3 ? 5.0 : 0.2);
         }
         step_session(session, TICKS);
         const double *q = state_of_base(session).q, at_rest[3] = {0.0};
         double by_base[3], by_target[3];
-        multiply_along_axes(way, &b, b.k, other_force, 1);
-        tact_m3_tmul_v3(felt, b.a, other_force);
+        multiply_along_axes(way, &b, b.k, received_force, 1);
+        tact_m3_tmul_v3(felt, b.a, received_force);
         turn_energy_gradient(by_base, by_target, b.k + 3, b.a, at_rest, q + 3);
         tact_m3_tmul_v3(felt + 3, b.a, by_target);
         for (int i = 0; i < 3; i++) {
             off = fmax(off, fabs(q[i] + way[i]));
-            off = fmax(off, fabs(by_base[i] + other_force[3 + i]));
+            off = fmax(off, fabs(by_base[i] + received_force[3 + i]));
         }
         for (int i = 0; i < AXES; i++) {
             off_felt = fmax(off_felt, fabs(probe.out[i] + felt[i]));
@@ -220,7 +221,7 @@ static void forces_balance_in_steady_motion(void **state)
         for (int tick = 0; tick <= TICKS; tick++) {
             for (int i = 0; i < 3; i++) {
                 probe.in[X + i] = along[i] * tick * period;
-                other_position[i] = w[i] * tick * period;
+                received_position[i] = w[i] * tick * period;
             }
             step_session(session, 1);
         }
@@ -246,7 +247,8 @@ static void forces_balance_in_steady_motion(void **state)
     }
 }
 
-/* A session in which device and other site move and turn: what its base does, every tick. */
+/* Records the motion of a base, every tick, in a session in which its device and the other site
+ * move and turn. */
 static void record_motion(const struct coupled_base *b, const char *record, double (*q)[AXES])
 {
     struct tact_scene *scene;
@@ -257,9 +259,9 @@ static void record_motion(const struct coupled_base *b, const char *record, doub
         for (int i = 0; i < 3; i++) {
             probe.in[X + i] = 0.02 * sin((3.0 + i) * t);
             probe.in[RX + i] = 0.6 * sin((2.0 + i) * t);
-            other_position[i] = 0.02 * sin((4.0 - i) * t);
-            other_force[i] = 2.0 * sin((5.0 + i) * t);
-            other_force[3 + i] = 0.05 * cos((7.0 - i) * t);
+            received_position[i] = 0.02 * sin((4.0 - i) * t);
+            received_force[i] = 2.0 * sin((5.0 + i) * t);
+            received_force[3 + i] = 0.05 * cos((7.0 - i) * t);
         }
         step_session(session, 1);
         memcpy(q[tick], state_of_base(session).q, sizeof *q);
@@ -267,14 +269,14 @@ static void record_motion(const struct coupled_base *b, const char *record, doub
     end_session(session, scene);
 }
 
-/* Numbers that differ by 1e-10 of them move a base as equal ones do, whose ties are computed axis
- * by axis of the world: also while it turns. */
+/* Stiffnesses and dampings that differ from each other by a relative 1e-10 move a base as equal
+ * ones do, whose ties are computed axis by axis of the world: also while it turns. */
 static void nearly_equal_axes_move_as_equal_ones(void **state)
 {
     (void)state;
     static const char *const ties[][2] = {{"position_position", "stiffness: 700, damping: 15"},
                                           {"position_force", "damping: 15"}};
-    static double equal[1000][AXES], nearly[1000][AXES];
+    static double equal_stiffness_motion[1000][AXES], nearly_equal_stiffness_motion[1000][AXES];
     for (int tie = 0; tie < 2; tie++) {
         struct coupled_base b;
         double off = 0.0, most = 0.0;
@@ -283,16 +285,17 @@ static void nearly_equal_axes_move_as_equal_ones(void **state)
             b.k[i] = i < 3 ? 1000.0 : 1.0;
             b.d[i] = i < 3 ? 10.0 : 0.02;
         }
-        record_motion(&b, NULL, equal);
+        record_motion(&b, NULL, equal_stiffness_motion);
         for (int i = 0; i < AXES; i++) {
             b.k[i] *= 1.0 + 1e-10 * (i % 3);
             b.d[i] *= 1.0 - 1e-10 * (i % 3);
         }
-        record_motion(&b, NULL, nearly);
+        record_motion(&b, NULL, nearly_equal_stiffness_motion);
         for (int k = 0; k < 1000; k++) {
             for (int i = 0; i < AXES; i++) {
-                off = fmax(off, fabs(nearly[k][i] - equal[k][i]));
-                most = fmax(most, fabs(equal[k][i]));
+                off = fmax(
+                    off, fabs(nearly_equal_stiffness_motion[k][i] - equal_stiffness_motion[k][i]));
+                most = fmax(most, fabs(equal_stiffness_motion[k][i]));
             }
         }
         print_message("%s: %.1e m or rad apart of %.2f\n", ties[tie][0], off, most);

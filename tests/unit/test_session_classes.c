@@ -68,7 +68,7 @@ static struct tact_session_options free_wheeling_options(char *messages)
 }
 
 /* Checks for each pair of shapes of a scene whether they may touch. */
-static void check_pairs(const char *text, const int touch[5][5], char *messages)
+static void check_which_pairs_may_touch(const char *text, const int touch[5][5], char *messages)
 {
     const struct tact_session_options options = free_wheeling_options(messages);
     struct tact_scene *scene;
@@ -88,17 +88,22 @@ static void check_pairs(const char *text, const int touch[5][5], char *messages)
     tact_scene_free(scene);
 }
 
-/* A class that no other shape touches; and one of two classes. */
+/* A shape of a class that touches no other shape, and shapes of two classes: the pairs that may
+ * touch. */
 static void contact_classes_select_what_touches(void **state)
 {
     (void)state;
     static const int none[5][5] = {{0, 0, 0, 0, 0}, {0, 0, 0, 1, 0}, {0}, {0}, {0}};
     static const int all[5][5] = {{0, 1, 1, 1, 1}, {0, 0, 0, 1, 0}, {0}, {0}, {0}};
     char messages[1024] = "";
-    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 2, collides_with: 2", ""), none, messages);
-    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 0, collides_with: 0", ""), none, messages);
-    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 2, collides_with: 3", ""), all, messages);
-    check_pairs(CONTACT_CLASSES_SCENE("", ", collides: 3, collides_with: 2", ""), all, messages);
+    check_which_pairs_may_touch(CONTACT_CLASSES_SCENE("", ", collides: 2, collides_with: 2", ""),
+                                none, messages);
+    check_which_pairs_may_touch(CONTACT_CLASSES_SCENE("", ", collides: 0, collides_with: 0", ""),
+                                none, messages);
+    check_which_pairs_may_touch(CONTACT_CLASSES_SCENE("", ", collides: 2, collides_with: 3", ""),
+                                all, messages);
+    check_which_pairs_may_touch(CONTACT_CLASSES_SCENE("", ", collides: 3, collides_with: 2", ""),
+                                all, messages);
 }
 
 #define OPERATOR_DEVICE_YAML                                                                       \

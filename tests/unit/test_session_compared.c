@@ -81,7 +81,7 @@ static void flip_last_bit(double *value)
 }
 
 /* Makes a device's state or stamp a value that no device reports. */
-static void add_half_to_value(double *value)
+static void add_half_to_logged_value(double *value)
 {
     *value += 0.5;
 }
@@ -123,10 +123,11 @@ static void log_comparison_finds_any_changed_bit(void **state)
         if (field->kind == TACT_FIELD_TIMING) {
             continue;
         }
-        copy_log_with_changed_value(field->offset, device ? add_half_to_value : flip_last_bit);
+        copy_log_with_changed_value(field->offset,
+                                    device ? add_half_to_logged_value : flip_last_bit);
         expect_first_difference(field, 0);
         copy_log_with_changed_value(field->offset + last,
-                                    device ? add_half_to_value : flip_last_bit);
+                                    device ? add_half_to_logged_value : flip_last_bit);
         expect_first_difference(field, last);
         fields++;
         inputs += field->kind == TACT_FIELD_INPUT;

@@ -24,7 +24,7 @@
 
 enum { FINGERS = 5, JOINTS = 2 * FINGERS, TICKS = 3000 };
 
-static const double proximal = 0.05, distal = 0.03; /* lengths of the links [m] */
+static const double proximal_length = 0.05, distal_length = 0.03; /* lengths of the links [m] */
 
 static char folder[] = "/tmp/tact_glove_XXXXXX", log_path[64];
 
@@ -49,7 +49,7 @@ static size_t append_text(char *out, size_t used, size_t room, const char *forma
     return used + (size_t)length;
 }
 
-/* The scene; glove: further settings of the simulated glove. */
+/* Writes the scene; glove: further settings of the simulated glove. */
 static void write_glove_scene(char *out, size_t room, const char *glove)
 {
     size_t used =
@@ -73,7 +73,7 @@ static void write_glove_scene(char *out, size_t room, const char *glove)
             "          coupling: {stiffness: %g, damping: 0.002}}\n"
             "        mass: 0.01\n        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
             "        center_of_mass: [0.015, 0, 0]\n",
-            i, is_distal ? "" : "# a finger", is_distal ? proximal : 0.0,
+            i, is_distal ? "" : "# a finger", is_distal ? proximal_length : 0.0,
             is_distal ? 0.0 : 0.025 * (i / 2 - 2), limit_of_joint(i), stiffness_of_joint(i));
         if (is_distal) {
             used =
@@ -81,7 +81,7 @@ static void write_glove_scene(char *out, size_t room, const char *glove)
                             "        parent: link%d\n"
                             "        shapes: [{type: sphere, radius: 0.008, position: [%g, 0, 0], "
                             "material: skin}]\n",
-                            i - 1, distal);
+                            i - 1, distal_length);
         }
     }
     used = append_text(out, used, room,
@@ -105,7 +105,7 @@ static void write_glove_scene(char *out, size_t room, const char *glove)
 
 struct tick_values {
     double angle[JOINTS], q[JOINTS], torque[JOINTS], sent[JOINTS], least_energy[JOINTS];
-    double force[FINGERS]; /* of the floor on each finger [N] */
+    double force[FINGERS]; /* force of the floor on each finger [N] */
 };
 
 static void simulate_glove(const char *glove, struct tick_values *values)
@@ -162,7 +162,7 @@ static void every_joint_of_a_hand_is_felt_with_its_limit(void **state)
     for (int i = 0; i < JOINTS; i++) {
         const int finger = i / 2;
         const double a = last->q[2 * finger], both = a + last->q[2 * finger + 1];
-        const double arm = distal * cos(both) + (i % 2 ? 0.0 : proximal * cos(a));
+        const double arm = distal_length * cos(both) + (i % 2 ? 0.0 : proximal_length * cos(a));
         const double spring = stiffness_of_joint(i) * (last->angle[i] - last->q[i]);
         const double limit = limit_of_joint(i);
         const int is_limited = limit > 0.0 && spring > limit;
@@ -183,25 +183,26 @@ static void every_joint_of_a_hand_is_felt_with_its_limit(void **state)
     check_replays_of_log(log_path, TICKS, 1499, 1);
 }
 
-/* Lost for half a second while all fingers press, and back at other angles: no torque meanwhile,
- * and none of the ten jumps by more than what the springs have for 5 mrad. */
+/* A glove that is lost for half a second while all fingers press, and returns at other angles: it
+ * has no torque meanwhile, and none of the ten torques jumps by more than the springs have for 5
+ * mrad. */
 static void lost_glove_returns_without_a_jump(void **state)
 {
     (void)state;
     static struct tick_values values[TICKS];
-    double meanwhile = 0.0, step = 0.0;
+    double torque_while_lost = 0.0, step = 0.0;
     simulate_glove("lost: [[1.5, 2]]", values);
     for (int k = 1500; k < TICKS; k++) {
         for (int i = 0; i < JOINTS; i++) {
-            meanwhile = fmax(meanwhile, k < 2000 ? fabs(values[k].sent[i]) : 0.0);
+            torque_while_lost = fmax(torque_while_lost, k < 2000 ? fabs(values[k].sent[i]) : 0.0);
             step = fmax(step, k > 1500 ? fabs(values[k].sent[i] - values[k - 1].sent[i]) /
                                              stiffness_of_joint(i)
                                        : 0.0);
         }
     }
     print_message("lost: %.1e N m, then steps of what the springs have for %.2f mrad at most\n",
-                  meanwhile, 1e3 * step);
-    assert_true(meanwhile == 0.0 && step < 5e-3);
+                  torque_while_lost, 1e3 * step);
+    assert_true(torque_while_lost == 0.0 && step < 5e-3);
     for (int i = 0; i < JOINTS; i++) {
         assert_true(fabs(values[TICKS - 1].sent[i]) > 1e-3);
     }

@@ -141,7 +141,8 @@ static void nonfinite_grip_command_moves_nothing(void **state)
     }
 }
 
-/* With the ruler's weight and torque in the grip: within 1e-7 of the command, whatever the tick. */
+/* With the ruler's weight and torque in the grip, the grip force is within 1e-7 of the command,
+ * whatever the period. */
 static void ruler_is_gripped_with_the_commanded_force(void **state)
 {
     (void)state;

@@ -38,9 +38,10 @@ static char folder[] = "/tmp/tact_grips_XXXXXX";
 /* How a hand presses. */
 struct press {
     const char *what, *motion_csv;
-    double stiffness, damping; /* of the coupling: half of what the device renders [N/m, N s/m] */
+    double stiffness, damping; /* stiffness and damping of the coupling: half of what the device
+                                  renders [N/m, N s/m] */
     double turn_stiffness;     /* the same of its attitude [N m/rad] */
-    int delay;                 /* of the device's force, which the coupling knows [ticks] */
+    int delay;                 /* delay of the device's force, which the coupling knows [ticks] */
     double seconds;
     double aim; /* where the hand would be without the wall: displacement along z [m] */
     double (*touch_height)(double x, double y); /* displacement along z at which the tool touches,
@@ -98,17 +99,17 @@ static struct pressed read_pressed_state(const char *path, const char *hand)
 static void check_press(const struct grip *grip, const struct press *press,
                         const struct pressed *pressed)
 {
-    const double in_series =
+    const double series_stiffness =
         grip->stiffness * press->stiffness / (grip->stiffness + press->stiffness);
     const double wall = press->touch_height(pressed->tool[0], pressed->tool[1]);
-    const double exact = in_series * (wall - press->aim);
+    const double exact = series_stiffness * (wall - press->aim);
     print_message("%s hand, %s, %d ticks late: %.4f N, quasi-static %.4f N; tool %.4f mm, touches "
                   "at %.4f; %.1e mm/s, %.1e mrad/s; energy %.1e J at its least\n",
                   grip->name, press->what, press->delay, pressed->force, exact,
                   pressed->tool[2] * 1e3, wall * 1e3, pressed->speed * 1e3,
                   pressed->turn_speed * 1e3, pressed->energy);
-    const double from_here = in_series * (pressed->tool[2] - press->aim);
-    assert_true(fabs(pressed->force - from_here) < 1e-4 * from_here);
+    const double force_at_tool_position = series_stiffness * (pressed->tool[2] - press->aim);
+    assert_true(fabs(pressed->force - force_at_tool_position) < 1e-4 * force_at_tool_position);
     assert_true(fabs(pressed->force - exact) < 0.02 * exact);
     assert_true(pressed->force > 0.1);
     assert_true(pressed->speed < 1e-6);
@@ -228,15 +229,15 @@ static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
  * ball of 5 mm that comes down from a height of 70 mm, by the distances of all triangles. */
 static double touch_height_of_stylus(double x, double y)
 {
-    const struct tact_generate rock = {.kind = TACT_GENERATE_BUMPY_CUBE,
-                                       .edge = 0.1,
-                                       .bump = 0.004,
-                                       .count = 6,
-                                       .triangles = 98304,
-                                       .seed = 1};
+    const struct tact_generate rock_parameters = {.kind = TACT_GENERATE_BUMPY_CUBE,
+                                                  .edge = 0.1,
+                                                  .bump = 0.004,
+                                                  .count = 6,
+                                                  .triangles = 98304,
+                                                  .seed = 1};
     struct tact_soup soup;
     const char *wrong;
-    assert_int_equal(tact_soup_generate(&rock, &soup, &wrong), 0);
+    assert_int_equal(tact_soup_generate(&rock_parameters, &soup, &wrong), 0);
     double apart = 0.07, inside = 0.05;
     for (int i = 0; i < 20; i++) {
         const double center[3] = {x, y, 0.5 * (apart + inside)};
@@ -259,20 +260,23 @@ static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
 {
     (void)state;
     const double aim = touch_height_of_stylus(0.0, 0.0) - 0.02;
-    char straight[256], sideways[256];
-    tact_number_print(straight, sizeof straight,
+    char straight_motion_csv[256], sideways_motion_csv[256];
+    tact_number_print(straight_motion_csv, sizeof straight_motion_csv,
                       "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
                       "%g,0,0,%g,0,0,0\n9,0,0,%g,0,0,0\n",
                       0.4 - aim / 0.1, aim, aim);
-    tact_number_print(sideways, sizeof sideways,
+    tact_number_print(sideways_motion_csv, sizeof sideways_motion_csv,
                       "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
                       "%g,0.008,0.005,%g,0.3,0.2,0\n9,0.008,0.005,%g,0.3,0.2,0\n",
                       0.4 - aim / 0.1, aim, aim);
-    const struct press presses[] = {
-        {"stylus straight", straight, 1000.0, 5.0, 10.0, 0, 2.5, aim, touch_height_of_stylus},
-        {"stylus sideways", sideways, 333.0, 1.8, 3.3, 1, 3.0, aim, touch_height_of_stylus},
-        {"stylus sideways", sideways, 1000.0, 5.0, 10.0, 0, 3.0, aim, touch_height_of_stylus},
-        {"stylus straight", straight, 333.0, 1.8, 3.3, 1, 3.0, aim, touch_height_of_stylus}};
+    const struct press presses[] = {{"stylus straight", straight_motion_csv, 1000.0, 5.0, 10.0, 0,
+                                     2.5, aim, touch_height_of_stylus},
+                                    {"stylus sideways", sideways_motion_csv, 333.0, 1.8, 3.3, 1,
+                                     3.0, aim, touch_height_of_stylus},
+                                    {"stylus sideways", sideways_motion_csv, 1000.0, 5.0, 10.0, 0,
+                                     3.0, aim, touch_height_of_stylus},
+                                    {"stylus straight", straight_motion_csv, 333.0, 1.8, 3.3, 1,
+                                     3.0, aim, touch_height_of_stylus}};
     static const struct edit edits[] = {
         {"hand_time: time", "hand_time: time\n      hand_interpolation: linear"},
         {"limit: 8, rate: 1e4", "limit: 80, rate: 1e5"},

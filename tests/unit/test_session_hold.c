@@ -99,8 +99,8 @@ static double event_time(const struct ended_run *run, size_t k, const char *kind
     return json_number_value(json_object_get(event, "time"));
 }
 
-/* Held at its centre of mass by 1 N on each side with friction 0.1, the weight of 0.2943 N exceeds
- * 2 mu F by 0.0943 N: a = 3.143 m/s^2 once the compliant fingers have come to rest. */
+/* A ruler held at its centre of mass by 1 N on each side with friction 0.1, the weight of 0.2943 N
+ * exceeds 2 mu F by 0.0943 N: a = 3.143 m/s^2 once the compliant fingers have come to rest. */
 static void ruler_slips_with_the_known_acceleration(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static void ruler_slips_with_the_known_acceleration(void **state)
     json_decref(run.report);
 }
 
-/* Held 5 cm out of it with too little torsion: the turn is all that the ruler turned, at the touch
- * back and forth, which is more than the angle at the end. */
+/* A ruler held 5 cm off its centre of mass with too little torsion: the reported turn is all that
+ * the ruler turned, at the touch back and forth, which is more than the angle at the end. */
 static void turning_of_the_ruler_in_the_grip_is_reported(void **state)
 {
     (void)state;
@@ -135,7 +135,8 @@ static void turning_of_the_ruler_in_the_grip_is_reported(void **state)
     json_decref(run.report);
 }
 
-/* Held firmly there is no slip, however long; the fingers open, and it is released, once. */
+/* A ruler that is held firmly does not slip, however long; when the fingers open it is released,
+ * once. */
 static void hold_and_release_of_the_ruler_are_reported(void **state)
 {
     (void)state;
@@ -144,16 +145,16 @@ static void hold_and_release_of_the_ruler_are_reported(void **state)
     assert_true(number_in_report(&held, "slip") < 1e-7 && number_in_report(&held, "slips") == 0.0);
     assert_true(fabs(number_in_report(&held, "load_force") - 0.2943) < 1e-6);
     json_decref(held.report);
-    const struct ended_run gone =
+    const struct ended_run run_that_releases =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
                   "scale: 4, speed: 0.5", 0.9);
-    assert_true(number_in_report(&gone, "touches") == 1.0 &&
-                number_in_report(&gone, "releases") == 1.0);
-    assert_false(json_boolean_value(json_object_get(gone.hold, "touching")));
-    json_decref(gone.report);
+    assert_true(number_in_report(&run_that_releases, "touches") == 1.0 &&
+                number_in_report(&run_that_releases, "releases") == 1.0);
+    assert_false(json_boolean_value(json_object_get(run_that_releases.hold, "touching")));
+    json_decref(run_that_releases.report);
 }
 
-/* The number of events of that name, and the tick of the first. */
+/* The number of events of that name in the log, and the tick of the first. */
 static int count_events(const struct tact_log *log, const char *name, uint64_t *tick)
 {
     const struct tact_log_event *event;

@@ -129,7 +129,7 @@ static void the_status_thread_inherits_no_signals_or_priority(void **state)
 }
 
 static struct tact_stop stop;
-static int opened;
+static int opened_device_count;
 
 static void read_device_without_values(void *self, uint64_t tick, double t, int64_t now,
                                        struct tact_device_input *in)
@@ -151,14 +151,14 @@ static int open_and_stop(const struct tact_device_config *config, struct tact_de
                                                close_device_without_values};
     (void)config;
     (void)err;
-    opened++;
+    opened_device_count++;
     tact_stop_request(&stop);
     out->ops = &ops;
     return 0;
 }
 
-/* SIGTERM while the first of two devices is opened: the second is not opened, and no log is
- * created. */
+/* SIGTERM while the first of two devices is opened_device_count: the second is not opened, and no
+ * log is created. */
 static void stop_request_ends_the_creation_of_a_session(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void stop_request_ends_the_creation_of_a_session(void **state)
     assert_int_equal(tact_scene_parse(text, strlen(text), "host.yaml", NULL, &scene, &err), 0);
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINTR);
     assert_null(session);
-    assert_int_equal(opened, 1);
+    assert_int_equal(opened_device_count, 1);
     assert_string_equal(err.text, "the session was stopped before its first tick");
     assert_null(fopen(options.record, "r"));
     tact_scene_free(scene);

@@ -27,7 +27,7 @@ static const double damping = 0.2;
 static const double count = 1e-4; /* resolution of the encoder [rad] */
 static const double pi = 3.14159265358979323846;
 
-/* Motor, link and encoder. */
+/* The simulated hardware of a joint: motor, link and encoder. */
 static struct rig {
     double q; /* [rad] */
     double v;

@@ -38,7 +38,7 @@ static void led_tool_moves_in_the_world_frame(void **state)
     const double *target = session_target_pose(session);
     for (int k = 0; k <= 1000; k++) {
         const double t = k / 1000.0, sign = k % 2 ? -1.0 : 1.0;
-        probe.in[X] = 5.0; /* from where it happens to be */
+        probe.in[X] = 5.0; /* the device begins at any position, as only its motion counts */
         probe.in[Y] = -0.02 * t;
         probe.in[Z] = 0.01 * t;
         probe.in[W] = sign * cos(0.75 * t);
@@ -51,7 +51,8 @@ static void led_tool_moves_in_the_world_frame(void **state)
         assert_true(fabs(target[i] - wanted[i]) < 1e-12);
     }
     print_message("\n");
-    probe.in[W] = probe.in[I] = 0.0; /* no attitude: it stays */
+    probe.in[W] = probe.in[I] =
+        0.0; /* a quaternion of zeros is no attitude: the target keeps its own */
     probe.in[X] = 6.0;
     step_session(session, 1);
     assert_true(fabs(target[0] - wanted[0]) < 1e-12 && fabs(target[1] - wanted[1]) < 1e-12);
@@ -81,7 +82,7 @@ static void force_sent_is_in_the_device_frame(void **state)
     assert_true(fabs(probe.out[1] + 2.0) < 0.01 && fabs(probe.out[0]) < 1e-9);
     assert_true(fabs(probe.out[1] + 0.5 * torque[0]) < 1e-12);
     assert_true(fabs(torque[0] - 4.0) < 0.02);
-    /* Energy is that of the device: half the force over the same motion, 4 mm. */
+    /* The energy of the port is that at the device: half the force over the same motion, 4 mm. */
     const double energy = tact_session_port(session, 0).energy;
     print_message("absorbed %.4f mJ\n", energy * 1e3);
     assert_true(fabs(energy - 0.5 * 0.5 * stiffness * 0.004 * 0.004) < 0.05 * energy);
@@ -106,7 +107,7 @@ static void puck_rates_move_the_led_tool(void **state)
     assert_true(tact_v3_norm(target) == 0.0 && tact_v3_norm(target + 3) == 0.0);
     /* The base starts turned by 2 atan(0.6 / 0.8): its x axis is 0.28, 0.96. */
     probe.in[X] = probe.in[RZ] = 0.0;
-    probe.in[Y] = 0.55; /* half way from the dead zone to 1 */
+    probe.in[Y] = 0.55; /* 0.55 is half way from the end of the dead zone, 0.1, to 1 */
     step_session(session, 100);
     assert_true(fabs(target[0] + 0.96 * 0.1 * 0.1) < 1e-12);
     assert_true(fabs(target[1] - 0.28 * 0.1 * 0.1) < 1e-12);
@@ -149,7 +150,7 @@ static void puck_rates_have_the_speed_limits(void **state)
     const double *target = session_target_pose(session);
     double fastest[2] = {0.0, 0.0};
     probe.in[Y] = 1.0;
-    step_session(session, 100); /* away from the wall */
+    step_session(session, 100); /* moves the tool away from the wall */
     for (int k = 0; k < 3000; k++) {
         const double range = k % 3 == 0 ? 0.5 : k % 3 == 1 ? 2.0 : 1e6;
         double before[6], from[4], to[4], turn[4], moved[3], turned[3];
@@ -185,7 +186,8 @@ static void tool_moves_by_rate_beyond_the_workspace_edge(void **state)
     const double *target = session_target_pose(session);
     probe.in[Y] = 0.01;
     step_session(session, 210);
-    for (int k = 0; k < 500; k++) { /* to the edge, which is away from the wall */
+    for (int k = 0; k < 500;
+         k++) { /* moves the device to the edge of its workspace, away from the wall */
         probe.in[Y] = 0.01 - 1e-4 * k;
         step_session(session, 1);
     }

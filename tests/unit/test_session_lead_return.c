@@ -17,7 +17,7 @@
 #include "support/campaign.h"
 #include "support/led_tool.h"
 
-static const double turn_stiffness = 1.0; /* of the tool [N m/rad] */
+static const double turn_stiffness = 1.0; /* turning stiffness of the tool's coupling [N m/rad] */
 
 enum event { BY_CLUTCH, BY_FINE, BY_UNPLUG, BY_SILENCE, BY_DEADMAN, BY_STOP, EVENTS };
 
@@ -36,11 +36,11 @@ static struct device_place move_tool_through_event(enum event event, int k,
                                                    struct device_place from, double turn)
 {
     const int is_event_active = k >= BEGINS && k < ENDS;
-    const double pressing = fmin(1.0, (double)k / BEGINS);
+    const double pressing_fraction = fmin(1.0, (double)k / BEGINS);
     const double along = fmin(1.0, fmax(0.0, (double)(k - BEGINS) / (ENDS - BEGINS)));
     const double fraction = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
-    const double there_and_back = sin(3.14159265358979323846 * along);
-    const double away = event == BY_FINE ? 0.01 * there_and_back : 0.03 * along;
+    const double excursion_fraction = sin(3.14159265358979323846 * along);
+    const double away = event == BY_FINE ? 0.01 * excursion_fraction : 0.03 * along;
     probe.in[CLUTCH] = is_event_active && event == BY_CLUTCH;
     probe.in[FINE] = is_event_active && event == BY_FINE;
     probe.deadman = !(is_event_active && event == BY_DEADMAN);
@@ -48,8 +48,9 @@ static struct device_place move_tool_through_event(enum event event, int k,
                   : is_event_active && event == BY_SILENCE ? TACT_DEVICE_STALE
                                                            : TACT_DEVICE_OK;
     const struct device_place at = {
-        .x = from.x + 0.006 * pressing + away - (event == BY_FINE ? 0.006 : 0.003) * fraction,
-        .turn = from.turn + turn * (event == BY_FINE ? 0.1 * there_and_back : along)};
+        .x = from.x + 0.006 * pressing_fraction + away -
+             (event == BY_FINE ? 0.006 : 0.003) * fraction,
+        .turn = from.turn + turn * (event == BY_FINE ? 0.1 * excursion_fraction : along)};
     if (probe.state != TACT_DEVICE_STALE) {
         probe.in[X] = at.x;
         probe.in[RX] = probe.in[RY] = probe.in[RZ] = at.turn;
@@ -58,14 +59,14 @@ static struct device_place move_tool_through_event(enum event event, int k,
 }
 
 /* Changes of a force, or of a torque, by its length in successive ticks [N, N m]. */
-struct return_of_tool {
+struct wrench_changes {
     double last[3], rise, change, least_press;
-    int late; /* ticks with force where there is none */
+    int late; /* number of ticks with a force where there must be none */
 };
 
-/* The force of a tick: the changes that a person feels, and whether it is gone in time. A force
- * that goes with its device, or with the deadman, goes at once. */
-static void record_force_change(struct return_of_tool *r, const double *force, enum event event,
+/* Records the change of the force in a tick, as the person feels it, and whether the force is zero
+ * in time. A force whose device is lost, or whose deadman is released, must be zero at once. */
+static void record_force_change(struct wrench_changes *r, const double *force, enum event event,
                                 int k)
 {
     double step[3];
@@ -85,8 +86,8 @@ static void record_force_change(struct return_of_tool *r, const double *force, e
 
 /* Runs each event ROUNDS times with a tool that has its tip at that place, and adds to r: force and
  * torque. */
-static void press_through_events(const char *tip, const char *keys, const char *log,
-                                 struct return_of_tool r[2])
+static void press_tool_through_events(const char *tip, const char *keys, const char *log,
+                                      struct wrench_changes r[2])
 {
     struct tact_scene *scene;
     struct tact_session *session = begin_session_with_tip(tip, keys, log, &scene);
@@ -111,7 +112,7 @@ static void press_through_events(const char *tip, const char *keys, const char *
     end_session(session, scene);
 }
 
-static void print_changes(const struct return_of_tool r[2], int times)
+static void print_wrench_changes(const struct wrench_changes r[2], int times)
 {
     for (int i = 0; i < 2; i++) {
         print_message("%d times each: pressed with %.3f %s or more; it rises by %.4f in a tick, "
@@ -148,12 +149,12 @@ static void force_and_torque_return_without_a_jump_after_each_event(void **state
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lead.mcap", folder);
     for (int i = 0; i < 2; i++) {
-        struct return_of_tool r[2] = {{.least_press = INFINITY}, {.least_press = INFINITY}};
+        struct wrench_changes r[2] = {{.least_press = INFINITY}, {.least_press = INFINITY}};
         snprintf(text, sizeof text, keys, turns[i]);
         for (int k = 0; k < sessions; k++) {
-            press_through_events(tips[i], text, path, r);
+            press_tool_through_events(tips[i], text, path, r);
         }
-        print_changes(r, sessions * ROUNDS);
+        print_wrench_changes(r, sessions * ROUNDS);
         assert_true(r[0].least_press > (i ? 1.5 : 2.5) && r[1].least_press >= (i ? 0.04 : 0.0));
         assert_true(r[0].change < stiffness * 1e-3);
         assert_true(r[1].change < turn_stiffness * 1e-3 / 0.06);
@@ -171,7 +172,8 @@ static void force_lost_with_its_device_is_no_trip(void **state)
     struct tact_session *session = begin_session(
         "position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 500", NULL, &scene);
     step_session(session, 210);
-    for (int k = 0; k < 120; k++) { /* by 0.1 N, or 0.2 of the rate's, in a tick */
+    for (int k = 0; k < 120;
+         k++) { /* the force rises by 0.1 N a tick, 0.2 of what the output's rate allows */
         probe.in[X] = 1e-4 * k;
         step_session(session, 1);
     }

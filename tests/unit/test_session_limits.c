@@ -19,8 +19,9 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define PERIOD 1e-3       /* [s] */
-#define RATTLE_SPEED 2e-3 /* root mean square over half a second [m/s] */
+#define PERIOD 1e-3 /* [s] */
+#define RATTLE_SPEED                                                                               \
+    2e-3 /* rms speed over half a second from which on a device counts as rattling [m/s] */
 
 static const char text[] =
     "name: limits\n"
@@ -49,7 +50,7 @@ static const char text[] =
 /* Where the device goes in a second, and how fast. */
 struct motion {
     double range; /* [m] */
-    double speed; /* root mean square of its last half [m/s] */
+    double speed; /* root mean square of the speed in the last half of the second [m/s] */
 };
 
 static struct motion read_motion(const char *path, uint64_t first)
@@ -76,9 +77,10 @@ static struct motion read_motion(const char *path, uint64_t first)
     return out;
 }
 
-/* Runs a session; early and late: the fifth second and the last one. */
-static void run_pushed_device(double stiffness, int delay, uint64_t ticks, struct motion *early,
-                              struct motion *late)
+/* Runs a session in which a device is pushed; reads its motion in the fifth second and in the last
+ * one. */
+static void run_pushed_device(double stiffness, int delay, uint64_t ticks,
+                              struct motion *fifth_second_motion, struct motion *last_second_motion)
 {
     char scene[4096], path[] = "/tmp/tact_limits_XXXXXX";
     struct tact_session_report report;
@@ -91,8 +93,8 @@ static void run_pushed_device(double stiffness, int delay, uint64_t ticks, struc
     options.ticks = ticks;
     tact_number_print(scene, sizeof scene, text, stiffness, delay * PERIOD);
     run_session_of_scene_text(scene, &options, &report);
-    *early = read_motion(path, 4000);
-    *late = read_motion(path, ticks - 1000);
+    *fifth_second_motion = read_motion(path, 4000);
+    *last_second_motion = read_motion(path, ticks - 1000);
     unlink(path);
 }
 
@@ -105,17 +107,20 @@ static void pushed_device_rests_below_its_limit_and_rattles_above(void **state)
     for (int i = 0; i < 6; i += is_quick_sanitizer_run() ? 3 : 1) {
         const int delay = i / 2, is_above = i % 2;
         const double stiffness = (is_above ? 1.05 : 0.95) * limits[delay];
-        struct motion early, late;
-        run_pushed_device(stiffness, delay, (uint64_t)seconds * 1000, &early, &late);
+        struct motion fifth_second_motion, last_second_motion;
+        run_pushed_device(stiffness, delay, (uint64_t)seconds * 1000, &fifth_second_motion,
+                          &last_second_motion);
         print_message("%d ticks late, %.1f N/m of %.1f: moves by %.2e m in the fifth second, by "
                       "%.2e m and at %.2e mm/s in the last of %d\n",
-                      delay, stiffness, limits[delay], early.range, late.range, late.speed * 1e3,
-                      seconds);
+                      delay, stiffness, limits[delay], fifth_second_motion.range,
+                      last_second_motion.range, last_second_motion.speed * 1e3, seconds);
         if (is_above) {
-            assert_true(late.speed > 10.0 * RATTLE_SPEED && late.range > 0.9 * early.range);
+            assert_true(last_second_motion.speed > 10.0 * RATTLE_SPEED &&
+                        last_second_motion.range > 0.9 * fifth_second_motion.range);
         } else {
-            assert_true(late.range < 0.01 * early.range && late.speed < RATTLE_SPEED);
-            assert_true(!is_long_campaign() || late.range < 1e-7);
+            assert_true(last_second_motion.range < 0.01 * fifth_second_motion.range &&
+                        last_second_motion.speed < RATTLE_SPEED);
+            assert_true(!is_long_campaign() || last_second_motion.range < 1e-7);
         }
     }
 }

@@ -92,8 +92,8 @@ static struct tact_session *begin_matrix_session(const char *text, struct tact_s
 
 /* How far force and torque on the device are from the balance of a tool that touches the wall with
  * its tip: no force along the wall, and about the target of the base no moment. */
-static double find_imbalance(const struct tact_session *session, const double tip[3],
-                             const double quat[4])
+static double find_wrench_imbalance(const struct tact_session *session, const double tip[3],
+                                    const double quat[4])
 {
     const double hand_quat[4] = {0.8, 0.0, 0.0, 0.6};
     const struct tact_hand_state s = tact_hand_state(tact_world_hand(session->world, 0));
@@ -139,14 +139,15 @@ static void press_with_springs_at_a_point_is_exact(void **state)
         spring_matrix_at_point(k, spring, point);
         spring_matrix_at_point(d, damper, point);
         write_matrix_scene(text, tip, quat, k, d, "");
-        double world_tip[3];
-        tact_quat_rotate(world_tip, hand_quat, tip);
-        char wall[128]; /* its face is where the tip is */
-        tact_number_print(wall, sizeof wall, "position: [%.17g, 0, 0]", 0.06 + world_tip[0]);
+        double tip_in_world_axes[3];
+        tact_quat_rotate(tip_in_world_axes, hand_quat, tip);
+        char wall[128]; /* the wall's face is where the tool's tip is */
+        tact_number_print(wall, sizeof wall, "position: [%.17g, 0, 0]",
+                          0.06 + tip_in_world_axes[0]);
         replace_text(text, "position: [0.06, 0, 0]", wall);
         tact_m3_tmul_v3(normal, axes, (const double[3]){1.0, 0.0, 0.0});
-        tact_m3_tmul_v3(at, axes, world_tip);
-        tact_v3_axpy(at, 0.01, normal); /* where the sphere touches */
+        tact_m3_tmul_v3(at, axes, tip_in_world_axes);
+        tact_v3_axpy(at, 0.01, normal); /* where the sphere of the tip touches the wall */
         tact_v3_sub(arm, at, point);
         tact_v3_cross(turn, arm, normal);
         tact_v3_cross(moment, at, normal);
@@ -169,15 +170,16 @@ static void press_with_springs_at_a_point_is_exact(void **state)
         print_message("%.5f N at %.1f mm from the springs: off by %.1e\n", force,
                       1e3 * tact_v3_norm(arm), off);
         assert_true(off < 1e-2);
-        for (int tick = 0; tick <= 4000; tick++) { /* so far that the tool turns by itself */
+        for (int tick = 0; tick <= 4000;
+             tick++) { /* presses so far that the tool turns by itself */
             for (int i = 0; i < 3; i++) {
                 probe.in[X + i] = (depth + 0.02 * fmin(1.0, tick / 1000.0)) * normal[i];
             }
             step_session(session, 1);
         }
-        const double imbalance = find_imbalance(session, tip, quat);
-        print_message("%.3f N, off balance by %.1e\n", tact_v3_norm(probe.out), imbalance);
-        assert_true(tact_v3_norm(probe.out) > 10.0 * force && imbalance < 1e-6);
+        const double wrench_imbalance = find_wrench_imbalance(session, tip, quat);
+        print_message("%.3f N, off balance by %.1e\n", tact_v3_norm(probe.out), wrench_imbalance);
+        assert_true(tact_v3_norm(probe.out) > 10.0 * force && wrench_imbalance < 1e-6);
         end_session(session, scene);
     }
 }
@@ -305,7 +307,7 @@ static void bad_matrices_are_refused(void **state)
 }
 
 /* A tie to another site is of each vector by itself. */
-static void base_of_remote_is_refused(void **state)
+static void stiffness_matrix_of_a_remote_base_is_refused(void **state)
 {
     (void)state;
     static char keys[4096], more[2048];
@@ -360,7 +362,7 @@ int main(void)
         cmocka_unit_test(press_with_springs_at_a_point_is_exact),
         cmocka_unit_test(loop_of_the_device_generates_no_energy),
         cmocka_unit_test(bad_matrices_are_refused),
-        cmocka_unit_test(base_of_remote_is_refused),
+        cmocka_unit_test(stiffness_matrix_of_a_remote_base_is_refused),
         cmocka_unit_test(session_with_matrices_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

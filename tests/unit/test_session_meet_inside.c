@@ -72,7 +72,8 @@ static int count_text(const char *in, const char *text)
     return count;
 }
 
-/* Events of that name in a log, all before a tick, and the text of the last. */
+/* Number of events of that name in a log, which must all be before `end_tick`; `text` gets the text
+ * of the last. */
 static int count_events(const char *path, const char *name, uint64_t end_tick, char *text,
                         size_t size)
 {

@@ -27,7 +27,7 @@
 #include "support/remote_scenes.h"
 #include "support/replays.h"
 
-static const double ideal_press = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 5000.0);
+static const double series_press_force = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 5000.0);
 
 static char folder[] = "/tmp/tact_network_XXXXXX";
 
@@ -41,7 +41,7 @@ static void log_path(int site, char path[64])
 static const char *const robot_tie_settings =
     "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
 static const char person_scene_head[] = "name: person\nhands:\n";
-static const char *person_scene_head_replacement = person_scene_head; /* in its place */
+static const char *person_scene_head_replacement = person_scene_head; /* increase of each counter within the last minute */
 
 static void open_person_and_robot_sites(int port, const char *link, double until, int record)
 {
@@ -92,7 +92,7 @@ static double press_remote_wall(const char *link, double *least, int ticks)
     }
     print_message("press %.2f N of %.2f, robot's peak %.2f N, round trip %.3f s, one way %.3f s; "
                   "%g lost, %g repeated, %g missing, %g duplicate, %g late; energy %.1e J\n",
-                  felt, ideal_press, peak, read_link_input(PERSON, "round_trip"),
+                  felt, series_press_force, peak, read_link_input(PERSON, "round_trip"),
                   read_link_input(PERSON, "one_way"), read_link_input(PERSON, "lost"),
                   read_link_input(PERSON, "repeated"), read_link_input(PERSON, "missing"),
                   read_link_input(PERSON, "duplicate"), read_link_input(PERSON, "late"), *least);
@@ -121,9 +121,10 @@ static void press_over_a_poor_link_is_that_of_springs(void **state)
     double least;
     const int end = 7500;
     const double passive = press_remote_wall(POOR_LINK, &least, end);
-    assert_true(least >= -1e-12 && passive > 0.85 * ideal_press && passive < 1.02 * ideal_press);
+    assert_true(least >= -1e-12 && passive > 0.85 * series_press_force &&
+                passive < 1.02 * series_press_force);
     const double held = press_remote_wall(POOR_LINK ", hold: 0.01", &least, end);
-    assert_true(fabs(held / ideal_press - 1.0) < 0.1);
+    assert_true(fabs(held / series_press_force - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
         char path[64];
         log_path(i, path);
@@ -140,23 +141,23 @@ enum { COUNTERS = sizeof counters / sizeof *counters };
 
 /* What a site consumes and counts within a minute. */
 struct minute_statistics {
-    double increase[COUNTERS]; /* in it */
-    double previous_counts[COUNTERS];
+    double increase[COUNTERS]; /* increase of each counter within the last minute */
+    double counts_a_minute_ago[COUNTERS];
 };
 
 static void record_minute_statistics(int site, struct minute_statistics *minute_statistics)
 {
     for (int i = 0; i < COUNTERS; i++) {
         const double now = read_link_input(site, counters[i]);
-        minute_statistics->increase[i] = now - minute_statistics->previous_counts[i];
-        minute_statistics->previous_counts[i] = now;
+        minute_statistics->increase[i] = now - minute_statistics->counts_a_minute_ago[i];
+        minute_statistics->counts_a_minute_ago[i] = now;
     }
 }
 
 /* An hour of the scene over the poor link, in the long form; nothing grows: the memory of the
  * process, the fill of both ends, the accounts of energy, what is counted in a minute, and what the
  * robot is apart from the person. */
-static void hour_over_a_poor_link_grows_nothing(void **state)
+static void no_memory_or_count_grows_in_an_hour_over_a_poor_link(void **state)
 {
     (void)state;
     const int minute_count = campaign_trial_count(0, 60);
@@ -211,7 +212,7 @@ static void silent_site_releases_the_tie_of_the_other(void **state)
         assert_true(k < 505 || link_input_of_site(PERSON)->state == TACT_DEVICE_LOST);
     }
     print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before, after);
-    assert_true(fabs(before / ideal_press - 1.0) < 0.1 && after < 0.01);
+    assert_true(fabs(before / series_press_force - 1.0) < 0.1 && after < 0.01);
     for (k = 0; k < 700; k++) { /* the robot's site has received no packet either */
         assert_int_equal(tact_session_step(sessions[ROBOT], 0, NULL), 0);
     }
@@ -228,7 +229,7 @@ static void silent_site_releases_the_tie_of_the_other(void **state)
 
 /* Presses over a link; the person's loop skips `skipped_ticks` ticks at 5 s, of which no waves are
  * sent. Neither force changes by 0.5 N in a tick from then on. */
-static void check_press_lasts(const char *link, uint64_t skipped_ticks)
+static void check_press_continues_after_skipped_ticks(const char *link, uint64_t skipped_ticks)
 {
     double largest[SITES] = {0.0}, before[SITES];
     open_person_and_robot_sites(find_free_udp_port(), link, 100.0, 0);
@@ -248,7 +249,7 @@ static void check_press_lasts(const char *link, uint64_t skipped_ticks)
                   "robot, %g missing, press %.2f N\n",
                   (unsigned long long)skipped_ticks, link, largest[PERSON], largest[ROBOT],
                   read_link_input(ROBOT, "missing"), felt);
-    assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 && felt > 0.9 * ideal_press);
+    assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 && felt > 0.9 * series_press_force);
     for (int i = 0; i < SITES; i++) {
         assert_true(read_link_input(i, "least_energy") >= -1e-12);
         assert_true((read_link_input(i, "missing") > 0.0) == !skipped_ticks);
@@ -263,11 +264,11 @@ static void short_link_gaps_do_not_shake_the_press(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
-    check_press_lasts(", link: {delay: 0.02}", 1);
-    check_press_lasts(", link: {delay: 0.02}", 3);
-    check_press_lasts(", link: {delay: 0.02, blackout: [5, 5.041]}", 0);
-    check_press_lasts(", link: {delay: 0.02, blackout: [5, 5.06]}", 0);
-    check_press_lasts(", link: {delay: 0.02, blackout: [5, 5.08]}", 0);
+    check_press_continues_after_skipped_ticks(", link: {delay: 0.02}", 1);
+    check_press_continues_after_skipped_ticks(", link: {delay: 0.02}", 3);
+    check_press_continues_after_skipped_ticks(", link: {delay: 0.02, blackout: [5, 5.041]}", 0);
+    check_press_continues_after_skipped_ticks(", link: {delay: 0.02, blackout: [5, 5.06]}", 0);
+    check_press_continues_after_skipped_ticks(", link: {delay: 0.02, blackout: [5, 5.08]}", 0);
 }
 
 static int count_events(int site, const char *text)
@@ -286,7 +287,7 @@ static int count_events(int site, const char *text)
 
 /* The person's joint is too fast at 0.6 s, and its clutch is pressed from 0.3 s on: both are named
  * at the robot, in inputs, report and log, and nothing engages until the fault is cleared. */
-static void clutch_and_fault_of_a_site_are_known_at_the_other(void **state)
+static void clutch_and_fault_of_one_site_reach_the_other(void **state)
 {
     (void)state;
     const struct tact_session_report report = {.safety = 0};
@@ -342,7 +343,7 @@ static void flood_of_datagrams_is_ignored(void **state)
 {
     (void)state;
     const int port = find_free_udp_port();
-    const int stranger = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    const int unknown_sender_socket = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     const struct sockaddr_in to = {.sin_family = AF_INET,
                                    .sin_port = htons((uint16_t)port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -350,7 +351,7 @@ static void flood_of_datagrams_is_ignored(void **state)
     wait_for_both_links();
     const struct tact_network_device *person = sessions[PERSON]->devices[0].device.self;
     for (int k = 0; k < 1000; k++) {
-        send_garbage(stranger, &to, k < 500 ? 300 : 0);
+        send_garbage(unknown_sender_socket, &to, k < 500 ? 300 : 0);
         send_garbage(person->endpoint.socket, NULL, k < 500 ? 0 : 12);
         step_both_sessions();
         assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_OK);
@@ -361,7 +362,7 @@ static void flood_of_datagrams_is_ignored(void **state)
     assert_true(read_link_input(ROBOT, "refused") >= 5500.0 &&
                 read_link_input(ROBOT, "missing") == 0.0);
     assert_true(read_link_input(ROBOT, "sessions") == 1.0);
-    close(stranger);
+    close(unknown_sender_socket);
     close_sessions_of_sites();
 }
 
@@ -435,10 +436,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_over_a_poor_link_is_that_of_springs),
-        cmocka_unit_test(hour_over_a_poor_link_grows_nothing),
+        cmocka_unit_test(no_memory_or_count_grows_in_an_hour_over_a_poor_link),
         cmocka_unit_test(silent_site_releases_the_tie_of_the_other),
         cmocka_unit_test(short_link_gaps_do_not_shake_the_press),
-        cmocka_unit_test(clutch_and_fault_of_a_site_are_known_at_the_other),
+        cmocka_unit_test(clutch_and_fault_of_one_site_reach_the_other),
         cmocka_unit_test(flood_of_datagrams_is_ignored),
         cmocka_unit_test(bad_network_tie_settings_are_refused),
         cmocka_unit_test(deadman_of_the_other_site_arms_no_outputs),

@@ -33,16 +33,16 @@ static void log_path(int site, char path[64])
 }
 
 /* Keys of the ties of both ends, of a position and of an attitude. */
-struct ties {
+struct tie_keys_of_ends {
     const char *along[SITES], *about[SITES];
 };
 
-static const struct ties waves = {
+static const struct tie_keys_of_ends waves = {
     .along = {"impedance: 10}", "impedance: 10, stiffness: 1000, damping: 20}"},
     .about = {"impedance: 0.03}", "impedance: 0.03, stiffness: 3, damping: 0.03}"}};
 
 /* Opens both ends; link: settings in place of those of the simulated link, or NULL. */
-static void open_sessions_of_ends(const struct ties *ties, const char *link)
+static void open_sessions_of_ends(const struct tie_keys_of_ends *tie_keys_of_ends, const char *link)
 {
     static const char *const names[] = {"teleop_peg_local.yaml", "teleop_peg_remote.yaml"};
     char address[64];
@@ -53,8 +53,8 @@ static void open_sessions_of_ends(const struct ties *ties, const char *link)
         struct edit edits[9] = {{"\"127.0.0.1:4710\"", address},
                                 {"link: {delay: 0.05}", link ? link : "link: {delay: 0.05}"}};
         for (int k = 0; k < AXES; k++) {
-            edits[2 + k] = k < 3 ? (struct edit){waves.along[i], ties->along[i]}
-                                 : (struct edit){waves.about[i], ties->about[i]};
+            edits[2 + k] = k < 3 ? (struct edit){waves.along[i], tie_keys_of_ends->along[i]}
+                                 : (struct edit){waves.about[i], tie_keys_of_ends->about[i]};
         }
         char *text = load_scene_text_with_edits(names[i], edits);
         snprintf(file, sizeof file, TACT_SOURCE_DIR "/examples/scenes/%s", names[i]);
@@ -76,7 +76,7 @@ static void find_tie_forces(int site, double out[AXES])
 }
 
 /* What the person's device is sent [N, N m]: force, torque. */
-static double output_to_person(int channel)
+static double wrench_sent_to_person(int channel)
 {
     return sessions[PERSON]->devices[1].output[channel];
 }
@@ -98,7 +98,7 @@ static void remote_peg_seats_and_is_felt_along_all_axes(void **state)
         find_tie_forces(ROBOT, ends[ROBOT]);
         most = fmax(most, tact_v3_norm(ends[ROBOT]));
         if (k == PRESSED) {
-            pressed = output_to_person(2);
+            pressed = wrench_sent_to_person(2);
             find_tie_forces(PERSON, ends[PERSON]);
             print_message(
                 "seated at %.4f mm, %.2e rad; felt %.5f N, exact %.5f; at the ends %.5f, %.5f N\n",
@@ -107,7 +107,7 @@ static void remote_peg_seats_and_is_felt_along_all_axes(void **state)
             assert_true(fabs(peg.q[2] + 0.0525) < 5e-5 && tact_v3_norm(peg.q + 3) < 5e-3);
             assert_true(fabs(ends[PERSON][2] + ends[ROBOT][2]) < 0.005 * exact[0]);
         } else if (k == TURNED) {
-            turned = -output_to_person(5);
+            turned = -wrench_sent_to_person(5);
             find_tie_forces(PERSON, ends[PERSON]);
             slip = peg.q[5];
             print_message("turned by %.5f rad, room for %.5f; felt %.5f N m, exact %.5f; at the "
@@ -197,26 +197,28 @@ static void tie_correction_is_limited_by_its_magnitude(void **state)
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
     struct tact_device_input *in = &s->devices[0].input;
-    struct session_remote *const ties = s->remotes;
+    struct session_remote *const remote_ties = s->remotes;
     in->state = TACT_DEVICE_OK;
-    in->channel[ties->in.held] = 1.0;
-    in->channel[ties->in.round_trip] = round_trip;
+    in->channel[remote_ties->in.held] = 1.0;
+    in->channel[remote_ties->in.round_trip] = round_trip;
     for (int i = 0; i < 1000; i++) {
         double error[AXES];
         const double scale = i % 2 ? 1.5 : 0.04 / sqrt(3.0) / gain;
         for (int k = 0; k < AXES; k++) {
             error[k] = uniform(-scale, scale);
-            ties[k].state.ticks = ties[k].state.force_fraction = 1.0;
-            ties[k].state.target = ties[k].state.offset = ties[k].state.force = 0.0;
-            in->channel[ties[k].in.position] = error[k];
-            in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
+            remote_ties[k].state.ticks = remote_ties[k].state.force_fraction = 1.0;
+            remote_ties[k].state.target = remote_ties[k].state.offset = remote_ties[k].state.force =
+                0.0;
+            in->channel[remote_ties[k].in.position] = error[k];
+            in->channel[remote_ties[k].in.wave] = TACT_WAVE_AT_REST;
         }
         tact_session_set_tie_targets(s, 1000);
         for (int first_axis_of_vector = 0; first_axis_of_vector < AXES; first_axis_of_vector += 3) {
             const double length = tact_v3_norm(error + first_axis_of_vector),
                          rate = fmin(limit, gain * length) / length;
             for (int k = first_axis_of_vector; k < first_axis_of_vector + 3; k++) {
-                worst = fmax(worst, fabs(ties[k].state.line_end_correction_rate - rate * error[k]));
+                worst = fmax(worst,
+                             fabs(remote_ties[k].state.line_end_correction_rate - rate * error[k]));
             }
         }
     }
@@ -233,15 +235,15 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
     (void)state;
     const double step = 1e-3, pi = acos(-1.0);
     double most = 0.0, most_rate = 0.0;
-    int reversal_count = 0;
+    int correction_reversal_count = 0;
     open_sessions_of_ends(&waves, NULL);
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
     struct tact_device_input *in = &s->devices[0].input;
-    struct session_remote *const ties = s->remotes, *const turning = ties + 3;
+    struct session_remote *const remote_ties = s->remotes, *const turning = remote_ties + 3;
     in->state = TACT_DEVICE_OK;
-    in->channel[ties->in.held] = 1.0;
-    in->channel[ties->in.round_trip] = 0.1;
+    in->channel[remote_ties->in.held] = 1.0;
+    in->channel[remote_ties->in.round_trip] = 0.1;
     for (int i = 0; i < 40; i++) {
         double axis[3], first_axis_of_vector[3], last[3] = {0.0}, correction[3];
         for (int k = 0; k < 3; k++) {
@@ -249,8 +251,9 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
         }
         tact_v3_scale(axis, axis, 1.0 / tact_v3_norm(axis));
         for (int k = 0; k < AXES; k++) {
-            ties[k].state = (struct session_remote_state){.ticks = 1.0, .force_fraction = 1.0};
-            in->channel[ties[k].in.wave] = TACT_WAVE_AT_REST;
+            remote_ties[k].state =
+                (struct session_remote_state){.ticks = 1.0, .force_fraction = 1.0};
+            in->channel[remote_ties[k].in.wave] = TACT_WAVE_AT_REST;
         }
         for (int n = 0; n < 12600; n++) { /* along, 1 mrad behind */
             const double angle = step * n;
@@ -291,14 +294,14 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
             for (int k = 0; k < 3; k++) {
                 correction[k] = turning[k].state.line_end_correction_rate;
             }
-            reversal_count += tact_v3_dot(correction, last) < 0.0;
+            correction_reversal_count += tact_v3_dot(correction, last) < 0.0;
             tact_v3_copy(last, correction);
         }
     }
     print_message("errors differ by at most %.1e rad, rates by %.1e; %d reversals\n", most,
-                  most_rate, reversal_count);
+                  most_rate, correction_reversal_count);
     assert_true(most < 1e-11 && most_rate < 1e-4);
-    assert_int_equal(reversal_count, 0);
+    assert_int_equal(correction_reversal_count, 0);
     close_sessions_of_sites();
 }
 
@@ -306,7 +309,7 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
 static void remote_peg_follows_along_all_axes_in_other_modes(void **state)
 {
     (void)state;
-    static const struct ties ties[] = {
+    static const struct tie_keys_of_ends tie_keys_of_ends[] = {
         {.along = {"mode: position_force, damping: 1}",
                    "mode: position_force, stiffness: 1000, damping: 20}"},
          .about = {"mode: position_force, damping: 0.01}",
@@ -315,14 +318,15 @@ static void remote_peg_follows_along_all_axes_in_other_modes(void **state)
                    "mode: position_position, stiffness: 1000, damping: 10}"},
          .about = {"mode: position_force, damping: 0.01}",
                    "mode: position_force, stiffness: 3, damping: 0.03}"}}};
-    for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
-        open_sessions_of_ends(&ties[i], "jitter: 0, repeats: 0");
+    for (size_t i = 0; i < sizeof tie_keys_of_ends / sizeof *tie_keys_of_ends; i++) {
+        open_sessions_of_ends(&tie_keys_of_ends[i], "jitter: 0, repeats: 0");
         for (int k = wait_for_both_links(); k < TOUCHES; k++) {
             step_both_sessions();
         }
         const double *person_pose = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).q;
         const double *robot_pose = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
-        print_message("%s %.4f mm, %.5f rad of %.4f mm, %.5f rad\n", ties[i].along[ROBOT],
+        print_message("%s %.4f mm, %.5f rad of %.4f mm, %.5f rad\n",
+                      tie_keys_of_ends[i].along[ROBOT],
                       1e3 * distance_between(person_pose, robot_pose),
                       distance_between(person_pose + 3, robot_pose + 3),
                       1e3 * tact_v3_norm(person_pose), tact_v3_norm(person_pose + 3));

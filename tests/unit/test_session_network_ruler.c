@@ -80,7 +80,8 @@ static void ruler_is_held_by_a_remote_hand(void **state)
         {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR_LINK_SETTINGS}};
     enum { LIFTED = 10000 }; /* ticks */
     const int end = campaign_trial_count(LIFTED + 1500, LIFTED + 60000);
-    const size_t begin = end < LIFTED + 60000 ? 2 : 0; /* the short form runs the last link alone */
+    const size_t begin =
+        end < LIFTED + 60000 ? 2 : 0; /* the short form of the test runs the last link alone */
     for (size_t n = begin; n < sizeof links / sizeof *links; n++) {
         double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
         open_ends((const char *const[]){links[n].settings, links[n].settings}, 0);
@@ -133,42 +134,44 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
         least_grip = k > SETTLED ? fmin(least_grip, tie_force(ROBOT)) : least_grip;
         memory = k == SETTLED ? resident_memory() : memory;
     }
-    const double growth = resident_memory() - memory;
+    const double memory_growth = resident_memory() - memory;
     print_message(
         "in an hour the ruler moved by %.4f mm, the grip was at least %.2f N and at the "
         "end %.2f, memory grew by %.0f kB, least energy of the channels %.1e and %.1e J\n",
-        1e3 * most, least_grip, tie_force(ROBOT), 1e-3 * growth,
+        1e3 * most, least_grip, tie_force(ROBOT), 1e-3 * memory_growth,
         read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
-    assert_true(most < 1e-4 && least_grip > 3.3 && growth < 1e6);
+    assert_true(most < 1e-4 && least_grip > 3.3 && memory_growth < 1e6);
     assert_true(read_link_input(PERSON, "least_energy") > -1e-12 &&
                 read_link_input(ROBOT, "least_energy") > -1e-12);
     close_sessions_of_sites();
 }
 
-/* A silence in which nothing, or nothing in one direction, arrives. */
+/* A silence of the link: nothing arrives, or nothing in one direction. */
 struct silence {
     const char *name, *delay;
-    int is_poor;          /* 1: with jitter and bursts of loss */
-    double until;         /* its end, from SILENT_FROM on [s] */
-    int to_robot;         /* packets to the robot are lost, */
-    int to_person;        /* and to the person */
-    double max_slip;      /* of the ruler in the fingers [m] */
-    int releases_deadman; /* 1: between 12.5 and 13.1 s */
+    int is_poor;                 /* 1: the link has jitter and bursts of loss */
+    double until;                /* end of the silence, which begins at SILENT_FROM [s] */
+    int loses_packets_to_robot;  /* 1: packets to the robot are lost */
+    int loses_packets_to_person; /* 1: packets to the person are lost */
+    double max_slip;             /* bound of the slip of the ruler in the fingers [m] */
+    int releases_deadman;        /* 1: between 12.5 and 13.1 s */
 };
 
 /* What a silence does, from its beginning on; forces are those of the left finger. */
 struct silence_effect {
-    double grip_before, least_grip, last_grip, least_felt, last_felt;
-    double robot_step, person_step; /* largest change of the force in a tick [N] */
-    double slip;                    /* of the ruler in the fingers [m] */
+    double grip_before_silence, least_grip, last_grip, least_felt, last_felt;
+    double largest_robot_force_step,
+        largest_person_force_step; /* largest change of the force in a tick [N] */
+    double slip;                   /* bound of the ruler's slip in the fingers [m] */
 };
 
 #define SILENT_FROM 11.0 /* [s] */
 
-static void print_link_settings(char *out, size_t size, const struct silence *silence, int is_cut)
+static void print_link_settings(char *out, size_t size, const struct silence *silence,
+                                int has_silence)
 {
     char end[32];
-    tact_number_print(end, sizeof end, "%g", is_cut ? silence->until : SILENT_FROM);
+    tact_number_print(end, sizeof end, "%g", has_silence ? silence->until : SILENT_FROM);
     snprintf(out, size, "%slink: {delay: %s, blackout: [11, %s]%s",
              silence->is_poor ? "jitter: 0.02, repeats: 20, " : "", silence->delay, end,
              silence->is_poor ? POOR_LINK_SETTINGS : "}");
@@ -177,8 +180,10 @@ static void print_link_settings(char *out, size_t size, const struct silence *si
 static void open_silence(const struct silence *silence)
 {
     char settings[SITES][160];
-    print_link_settings(settings[PERSON], sizeof settings[PERSON], silence, silence->to_robot);
-    print_link_settings(settings[ROBOT], sizeof settings[ROBOT], silence, silence->to_person);
+    print_link_settings(settings[PERSON], sizeof settings[PERSON], silence,
+                        silence->loses_packets_to_robot);
+    print_link_settings(settings[ROBOT], sizeof settings[ROBOT], silence,
+                        silence->loses_packets_to_person);
     open_ends((const char *const[]){settings[PERSON], settings[ROBOT]}, silence->releases_deadman);
 }
 
@@ -192,8 +197,10 @@ static void record_tick(struct silence_effect *effect, const double place[3], co
     }
     effect->least_grip = fmin(effect->least_grip, grip);
     effect->least_felt = fmin(effect->least_felt, felt);
-    effect->robot_step = fmax(effect->robot_step, fabs(grip - last[ROBOT]));
-    effect->person_step = fmax(effect->person_step, fabs(felt - last[PERSON]));
+    effect->largest_robot_force_step =
+        fmax(effect->largest_robot_force_step, fabs(grip - last[ROBOT]));
+    effect->largest_person_force_step =
+        fmax(effect->largest_person_force_step, fabs(felt - last[PERSON]));
 }
 
 static struct silence_effect hold_ruler_through_silence(const struct silence *silence)
@@ -210,7 +217,7 @@ static struct silence_effect hold_ruler_through_silence(const struct silence *si
         step_both_sessions();
         if (k == from - 1) {
             find_ruler_position(place);
-            effect.grip_before = tie_force(ROBOT);
+            effect.grip_before_silence = tie_force(ROBOT);
         } else if (k >= from) {
             record_tick(&effect, place, last);
         }
@@ -225,10 +232,10 @@ static struct silence_effect hold_ruler_through_silence(const struct silence *si
 
 /* The robot's end keeps its grip while nothing arrives, and until the person feels it again. What
  * is felt fades within 0.2 s, and neither force jumps: the ramp of 4.6 N is 0.023 N a tick. */
-static void silence_does_not_drop_the_ruler(void **state)
+static void link_silence_does_not_drop_the_ruler(void **state)
 {
     (void)state;
-    static const struct silence silences[] = {
+    static const struct silence link_silences[] = {
         {"plain, 50 ms, 0.1 s", "0.05", 0, 11.1, 1, 1, 1e-5, 0},
         {"poor, 20 ms, 0.3 s", "0.02", 1, 11.3, 1, 1, 1e-5, 0},
         {"plain, 0 ms, 0.3 s to the robot", "0", 0, 11.3, 1, 0, 1e-5, 0},
@@ -244,27 +251,28 @@ static void silence_does_not_drop_the_ruler(void **state)
         {"poor, 200 ms, 0.3 s", "0.2", 1, 11.3, 1, 1, 1e-5, 0}};
     const int count = IS_SANITIZER_BUILD && !is_long_campaign()
                           ? 1
-                          : campaign_trial_count(5, sizeof silences / sizeof *silences);
+                          : campaign_trial_count(5, sizeof link_silences / sizeof *link_silences);
     for (int n = 0; n < count; n++) {
-        const struct silence *silence = &silences[n];
+        const struct silence *silence = &link_silences[n];
         const struct silence_effect e = hold_ruler_through_silence(silence);
         print_message(
             "%s: grip %.2f N, at least %.2f, at the end %.2f; felt at least %.2f, at the end "
             "%.2f; most in a tick %.3f and %.3f; the ruler moved by %.4f mm\n",
-            silence->name, e.grip_before, e.least_grip, e.last_grip, e.least_felt, e.last_felt,
-            e.robot_step, e.person_step, 1e3 * e.slip);
+            silence->name, e.grip_before_silence, e.least_grip, e.last_grip, e.least_felt,
+            e.last_felt, e.largest_robot_force_step, e.largest_person_force_step, 1e3 * e.slip);
         assert_true(e.slip < silence->max_slip);
-        assert_true(e.least_grip > 0.95 * e.grip_before);
-        assert_true(e.last_felt > 0.98 * e.grip_before && e.last_grip > 0.98 * e.grip_before);
-        assert_true(e.robot_step < 0.3 && e.person_step < 0.3);
-        assert_true(silence->until < SILENT_FROM + 0.3 || !silence->to_robot ||
-                    !silence->to_person || e.least_felt < 0.01);
+        assert_true(e.least_grip > 0.95 * e.grip_before_silence);
+        assert_true(e.last_felt > 0.98 * e.grip_before_silence &&
+                    e.last_grip > 0.98 * e.grip_before_silence);
+        assert_true(e.largest_robot_force_step < 0.3 && e.largest_person_force_step < 0.3);
+        assert_true(silence->until < SILENT_FROM + 0.3 || !silence->loses_packets_to_robot ||
+                    !silence->loses_packets_to_person || e.least_felt < 0.01);
     }
 }
 
 /* Silences of any length and direction, over any delay up to 60 ms: no end's force jumps, and what
  * a gap took from one end is not handed to and fro between them. */
-static void silences_of_any_length_cause_no_jump(void **state)
+static void link_silences_of_any_length_cause_no_force_jump(void **state)
 {
     (void)state;
     const int count = campaign_trial_count(IS_SANITIZER_BUILD ? 1 : 5, 200);
@@ -277,16 +285,18 @@ static void silences_of_any_length_cause_no_jump(void **state)
         const struct silence silence = {NULL,          delay,          is_poor, SILENT_FROM + until,
                                         direction & 1, direction >> 1, 1.0,     until > 0.45};
         const struct silence_effect e = hold_ruler_through_silence(&silence);
-        const double step = fmax(e.robot_step, e.person_step);
+        const double step = fmax(e.largest_robot_force_step, e.largest_person_force_step);
         if (step > worst) {
             print_message("%.4f s, directions %d, %s link of %s s: grip %.2f N, at least %.2f, at "
                           "the end %.2f; most in a tick %.3f and %.3f N\n",
-                          until, direction, is_poor ? "poor" : "plain", delay, e.grip_before,
-                          e.least_grip, e.last_grip, e.robot_step, e.person_step);
+                          until, direction, is_poor ? "poor" : "plain", delay,
+                          e.grip_before_silence, e.least_grip, e.last_grip,
+                          e.largest_robot_force_step, e.largest_person_force_step);
         }
         worst = fmax(worst, step);
         assert_true(step < 0.5 && e.slip < 1e-4);
-        assert_true(e.least_grip > 0.8 * e.grip_before && e.last_grip > 0.85 * e.grip_before);
+        assert_true(e.least_grip > 0.8 * e.grip_before_silence &&
+                    e.last_grip > 0.85 * e.grip_before_silence);
     }
 }
 
@@ -294,8 +304,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ruler_is_held_by_a_remote_hand),
-        cmocka_unit_test(silence_does_not_drop_the_ruler),
-        cmocka_unit_test(silences_of_any_length_cause_no_jump),
+        cmocka_unit_test(link_silence_does_not_drop_the_ruler),
+        cmocka_unit_test(link_silences_of_any_length_cause_no_force_jump),
         cmocka_unit_test(remote_hand_holds_the_ruler_for_an_hour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

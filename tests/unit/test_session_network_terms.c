@@ -180,7 +180,7 @@ static void tie_terms_of_six_axes_fit_a_channel(void **state)
     int count = 0;
     struct tact_scene *scene = make_scene_of_remote_ties(&waves_of_slide, 0, 1);
     struct tact_scene_remote tie[6], *own = scene->remotes;
-    const uint32_t own_remote_count = scene->remotes_count;
+    const uint32_t original_remote_count = scene->remotes_count;
     for (uint32_t i = 0; i < 6; i++) {
         tie[i] = own[0];
         tie[i].axis = i;
@@ -206,7 +206,7 @@ static void tie_terms_of_six_axes_fit_a_channel(void **state)
     }
     assert_true(tact_session_remote_terms(scene, "other") == 0.0);
     scene->remotes = own;
-    scene->remotes_count = own_remote_count;
+    scene->remotes_count = original_remote_count;
     tact_scene_free(scene);
 }
 

@@ -73,9 +73,9 @@ static void run_pad_scene(const char *log)
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
                                                  "wrapped", open_wrapped_pad, NULL};
     static const struct tact_device_type *const types[] = {&type};
-    char match[128];
-    snprintf(match, sizeof match, "path: %s #", mock_pad_node(pad));
-    const struct edit edits[] = {{"match: pad", match}, {NULL, NULL}};
+    char match_setting[128];
+    snprintf(match_setting, sizeof match_setting, "path: %s #", mock_pad_node(pad));
+    const struct edit edits[] = {{"match: pad", match_setting}, {NULL, NULL}};
     char *text = load_scene_text_with_edits("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();

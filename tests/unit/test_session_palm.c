@@ -72,7 +72,7 @@ static void collect_warnings(void *user, enum tact_message_level level, const ch
 static void links_that_overlap_at_the_start_do_not_touch(void **state)
 {
     (void)state;
-    static const int excluded[5][5] = {
+    static const int excluded_pairs[5][5] = {
         {0, 0, 0, 0, 0}, {0, 0, 1, 0, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 1}};
     char warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
@@ -85,7 +85,7 @@ static void links_that_overlap_at_the_start_do_not_touch(void **state)
     assert_int_equal(tact_world_shape_count(world), 5);
     for (int a = 0; a < 5; a++) {
         for (int b = a + 1; b < 5; b++) {
-            assert_int_equal(tact_world_pair_between(world, a, b) < 0, excluded[a][b]);
+            assert_int_equal(tact_world_pair_between(world, a, b) < 0, excluded_pairs[a][b]);
         }
     }
     print_message("%s", warnings_text);
@@ -101,13 +101,13 @@ static void links_that_overlap_at_the_start_do_not_touch(void **state)
 static void links_with_start_overlap_kept_touch(void **state)
 {
     (void)state;
-    const struct edit edit_to_keep_overlap = {"    base:\n",
-                                              "    start_overlap: keep\n    base:\n"};
+    const struct edit edit_that_keeps_start_overlap = {"    base:\n",
+                                                       "    start_overlap: keep\n    base:\n"};
     char text[sizeof hand_text + 128], warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
-    edit_hand_text(text, &edit_to_keep_overlap);
+    edit_hand_text(text, &edit_that_keeps_start_overlap);
     options.clock = TACT_LOOP_FREE;
     options.messages = (struct tact_messages){collect_warnings, warnings_text};
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -196,14 +196,14 @@ static void invalid_start_overlap_settings_are_refused(void **state)
 static void start_overlaps_are_refused_on_request(void **state)
 {
     (void)state;
-    const struct edit edit_to_refuse_overlap = {"    base:\n",
-                                                "    start_overlap: refuse\n    base:\n"};
+    const struct edit edit_that_refuses_start_overlap = {"    base:\n",
+                                                         "    start_overlap: refuse\n    base:\n"};
     char text[sizeof hand_text + 128];
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_error err = {.line = 0};
-    edit_hand_text(text, &edit_to_refuse_overlap);
+    edit_hand_text(text, &edit_that_refuses_start_overlap);
     options.clock = TACT_LOOP_FREE;
     assert_int_equal(tact_scene_parse(text, strlen(text), "p.yaml", NULL, &scene, &err), 0);
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);

@@ -22,12 +22,13 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define PERIOD 1e-3    /* [s] */
-#define DEPTH 0.01     /* how far the device is in the wall [m] */
-#define AMPLITUDE 1e-5 /* of its motion [m]; takes less energy than DEPTH has stored */
+#define PERIOD 1e-3 /* [s] */
+#define DEPTH 0.01  /* depth of the device in the wall [m] */
+#define AMPLITUDE                                                                                  \
+    1e-5 /* amplitude of the device's motion [m]: it takes less energy than DEPTH has stored */
 
-/* [ticks]: until the device is in the wall; of each frequency, before its whole cycles, and of
- * these, whose number goes from 1 to half of the ticks. */
+/* Numbers of ticks: until the device is in the wall; at each frequency, before the whole cycles of
+ * the motion, and of these cycles, whose number goes from 1 to half of the ticks. */
 enum { LEAD = 1000, SETTLING = 10, CYCLES = 200 };
 
 static const double pi = 3.14159265358979323846;
@@ -175,14 +176,16 @@ static void wall_needs_the_damping_of_colgates_condition(void **state)
             off = fmax(off, fabs(needed[count] - damping_by_formula(stiffness, rows[i].damping,
                                                                     rows[i].delay, angle)));
         }
-        const double simple = stiffness * PERIOD * (0.5 + rows[i].delay) + rows[i].damping;
+        const double damping_by_simple_condition =
+            stiffness * PERIOD * (0.5 + rows[i].delay) + rows[i].damping;
         print_message(
             "K %g, B %g, %d ticks late: needs %.4f of %.4f N s/m, by the simple condition "
             "%.4f; off by %.1e\n",
-            stiffness, rows[i].damping, rows[i].delay, most, rows[i].needed, simple, off);
+            stiffness, rows[i].damping, rows[i].delay, most, rows[i].needed,
+            damping_by_simple_condition, off);
         assert_true(off < 1e-5);
         assert_true(fabs(most - rows[i].needed) < 2e-3 * rows[i].needed);
-        assert_true(most < simple + 1e-5);
+        assert_true(most < damping_by_simple_condition + 1e-5);
     }
 }
 

@@ -29,7 +29,7 @@ static struct tact_scene *playback_scene; /* the scene given beside the log */
 static struct {
     int channels, opened, closed, writes;
     /* interval in which the board's deadman is pressed [ticks] */
-    uint64_t deadman_from, deadman_to;
+    uint64_t deadman_pressed_from, deadman_pressed_until;
     const char *unit;
     uint64_t board_lost_from_tick, board_lost_until_tick;
     uint64_t tick;
@@ -47,7 +47,7 @@ static void read_played_board(void *self, uint64_t tick, double t, int64_t now_n
     (void)t;
     board.tick = tick;
     in->stamp_ns = now_ns;
-    in->channel[0] = tick >= board.deadman_from && tick < board.deadman_to;
+    in->channel[0] = tick >= board.deadman_pressed_from && tick < board.deadman_pressed_until;
     in->state = tick >= board.board_lost_from_tick && tick < board.board_lost_until_tick
                     ? TACT_DEVICE_LOST
                     : TACT_DEVICE_OK;
@@ -105,7 +105,7 @@ static struct tact_replay_options replay_options_for_scene(const char *name)
     struct tact_replay_options o = tact_replay_options_default();
     memset(&board, 0, sizeof board);
     board.channels = BOARD_OUTPUT_COUNT;
-    board.deadman_to = UINT64_MAX;
+    board.deadman_pressed_until = UINT64_MAX;
     board.unit = "N m";
     o.playback_device = name;
     o.scene = playback_scene;
@@ -260,14 +260,15 @@ static void playback_uses_the_deadman_of_the_given_scene(void **state)
     struct tact_replay_report report;
     o.from = 1000;
     o.to = 1500;
-    board.deadman_from = 1200;
-    board.deadman_to = 1350;
+    board.deadman_pressed_from = 1200;
+    board.deadman_pressed_until = 1350;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     check_outputs_need_deadman(1200, 1350, &report);
     o = replay_options_for_scene("operator");
     o.from = 1000;
     o.to = 1500;
-    board.deadman_to = 0; /* the deadman is released, although it is pressed throughout the log */
+    board.deadman_pressed_until =
+        0; /* the deadman is released, although it is pressed throughout the log */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     for (int i = 0; i < board.writes; i++) {
         expect_zero_outputs_in_write(i);

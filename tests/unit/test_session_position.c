@@ -52,7 +52,7 @@ static void write_scene_text(const struct scene_parts *p, char out[4096])
                       p->more);
 }
 
-/* What a tick has, from the log. */
+/* Values of a tick, read from the log. */
 struct tick_values {
     double x, force, joint, velocity, sent, energy;
 };
@@ -174,7 +174,9 @@ static void range_and_speed_of_a_device_are_kept(void **state)
     assert_true(fabs(values[ticks - 1].velocity) < 2e-3);
     assert_true(fabs(values[ticks - 1].sent - values[ticks - 2].sent) <
                 1.01 * period * fabs(values[ticks - 1].velocity) + 1e-15);
-    assert_true(report.trips == 3); /* the range once, the speed out and back */
+    assert_true(
+        report.trips ==
+        3); /* three trips: at the end of the range, and for the speed on the way there and back */
     check_replays_of_log(log_path, ticks, 1999, 1);
 }
 
@@ -260,7 +262,7 @@ static void set_from_until(int *values, int from, int until, int value)
 /* Arming, a released deadman, a loss in which the device is moved by 20 mm and more, stale values,
  * a device that is lost at the start: in every tick the device is sent where it is, to what it
  * moves in a tick; while it does not lead it is sent one place; and it ends where it is. */
-static void nothing_jumps_at_release_loss_and_return(void **state)
+static void sent_position_never_jumps_at_release_loss_or_return(void **state)
 {
     (void)state;
     static const struct tact_device_type *const types[] = {&servo_type};
@@ -344,24 +346,24 @@ static void every_hand_rests_at_a_wall(void **state)
     }
 }
 
-static const char target_twin[] =
+static const char twin_with_target_control[] =
     "{name: arm, type: twin, settings: {axes: x, forces: p, control: target, sensed: f}}";
 
-static void unsafe_positions_are_refused(void **state)
+static void position_outputs_onto_unfit_devices_are_refused(void **state)
 {
     (void)state;
     static const struct {
         struct scene_parts parts;
         const char *key, *expected;
     } bad[] = {
-        {{1.0, target_twin, "force", "what: rate, limit: 1, rate: 1", ""},
+        {{1.0, twin_with_target_control, "force", "what: rate, limit: 1, rate: 1", ""},
          "outputs[0].what",
          "0 is a place"},
         {{1.0, "{name: arm, type: twin, settings: {axes: x, forces: p, control: rate, sensed: f}}",
           "force", "what: position, limit: 1, rate: 1", ""},
          "outputs[0].what",
          "takes no position"},
-        {{1.0, target_twin, "state", "what: position, limit: 1, rate: 1", ""},
+        {{1.0, twin_with_target_control, "state", "what: position, limit: 1, rate: 1", ""},
          "outputs[0].what",
          "would follow itself"},
         {{1.0,
@@ -405,7 +407,7 @@ static void unmeasured_positions_are_refused(void **state)
 }
 
 /* A log of positions is not played back on a device, which would go to where it was then. */
-static void positions_are_not_played_back(void **state)
+static void log_of_position_outputs_is_not_played_back(void **state)
 {
     (void)state;
     static struct tick_values values[MOST];
@@ -414,10 +416,10 @@ static void positions_are_not_played_back(void **state)
     struct tact_replay_report replayed;
     struct tact_scene *local;
     struct tact_error err = {.line = 0};
-    const struct scene_parts p = {1.0, target_twin, "force", "what: position, limit: 1, rate: 1",
-                                  ""},
-                             held = {1.0, target_twin, "force", "what: position, limit: 1, rate: 1",
-                                     "deadman: arm.x\n"};
+    const struct scene_parts p = {1.0, twin_with_target_control, "force",
+                                  "what: position, limit: 1, rate: 1", ""},
+                             held = {1.0, twin_with_target_control, "force",
+                                     "what: position, limit: 1, rate: 1", "deadman: arm.x\n"};
     simulate_scene(&p, NULL, 10, values, &report);
     write_scene_text(&held, scene);
     assert_int_equal(tact_scene_parse(scene, strlen(scene), "here.yaml", NULL, &local, &err), 0);
@@ -452,11 +454,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_follows_the_motion_of_the_joint_exactly),
         cmocka_unit_test(range_and_speed_of_a_device_are_kept),
-        cmocka_unit_test(nothing_jumps_at_release_loss_and_return),
+        cmocka_unit_test(sent_position_never_jumps_at_release_loss_or_return),
         cmocka_unit_test(every_hand_rests_at_a_wall),
-        cmocka_unit_test(unsafe_positions_are_refused),
+        cmocka_unit_test(position_outputs_onto_unfit_devices_are_refused),
         cmocka_unit_test(unmeasured_positions_are_refused),
-        cmocka_unit_test(positions_are_not_played_back),
+        cmocka_unit_test(log_of_position_outputs_is_not_played_back),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

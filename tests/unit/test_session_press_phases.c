@@ -34,13 +34,13 @@ static const struct expected_peak {
             {4000, 0, 1e-3, 4.49}};
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* What a press has been like. */
+/* Measured values of a press. */
 struct measured_press {
     double peak;  /* largest force [N] */
-    double depth; /* of the tool in the tick of touch [m] */
-    double rest;  /* of the tool at the end [m] */
+    double depth; /* depth of the tool in the wall in the tick of touch [m] */
+    double rest;  /* depth of the tool in the wall at the end [m] */
     double step;  /* largest rise of the force in a tick, over (h K + D) v */
-    double speed; /* left at the end, root mean square [m/s] */
+    double speed; /* root mean square of the speed at the end [m/s] */
 };
 
 /* A press that touches `phase` of a tick later than one of phase 0. The speed v is that of the

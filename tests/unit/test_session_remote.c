@@ -183,7 +183,7 @@ static void cleared_remote_fault_needs_the_deadman(void **state)
     free(t.at);
 }
 
-/* A peer that claims to be held moves nothing that is not armed here. */
+/* A peer that claims that its deadman is held moves nothing that this site has not armed. */
 static void deadman_claimed_by_the_peer_arms_no_outputs(void **state)
 {
     (void)state;

@@ -215,7 +215,7 @@ static void is_lost(uint64_t tick, struct tact_device_input *in)
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
 
-static void a_lost_device_gets_zero(void **state)
+static void lost_device_gets_zero_force(void **state)
 {
     (void)state;
     struct tact_session_report report;
@@ -338,7 +338,7 @@ int main(void)
         cmocka_unit_test(glove_feels_the_grip_and_is_released_at_the_end),
         cmocka_unit_test(released_deadman_zeroes_the_glove_force_at_once),
         cmocka_unit_test(stale_device_values_release_the_deadman),
-        cmocka_unit_test(a_lost_device_gets_zero),
+        cmocka_unit_test(lost_device_gets_zero_force),
         cmocka_unit_test(outputs_are_not_armed_while_a_device_is_lost),
         cmocka_unit_test(nonfinite_device_values_are_ignored),
         cmocka_unit_test(nonfinite_deadman_counts_as_released),

@@ -15,16 +15,16 @@
 
 enum { MAX_TICKS_AFTER_SEEK = 8 };
 
-struct seeks {
-    uint64_t first, last; /* ticks of the log */
-    int seeks, ticks;     /* seeks left; ticks left before the next */
+struct seek_plan {
+    uint64_t first, last;       /* ticks of the log */
+    int remaining_seeks, ticks; /* number of seeks left, and of ticks left before the next seek */
 };
 
 /* Replays some ticks after each seek to a random tick. */
 static int choose_next_tick(void *user, struct tact_scene_log *view, const struct tact_log *log,
                             uint64_t *next)
 {
-    struct seeks *s = user;
+    struct seek_plan *s = user;
     (void)view;
     (void)log;
     if (s->ticks-- > 0 && *next <= s->last) {
@@ -32,11 +32,11 @@ static int choose_next_tick(void *user, struct tact_scene_log *view, const struc
     }
     s->ticks = (int)uniform(0, MAX_TICKS_AFTER_SEEK);
     *next = s->first + 1 + (uint64_t)uniform(0, (double)(s->last - s->first));
-    return s->seeks-- <= 0;
+    return s->remaining_seeks-- <= 0;
 }
 
 static void check_seeks_in_scene(const char *name, const struct edit *edits, double seconds,
-                                 int seeks)
+                                 int seek_count)
 {
     char log_path[] = "/tmp/tact_seek_XXXXXX";
     struct run_result result;
@@ -53,12 +53,13 @@ static void check_seeks_in_scene(const char *name, const struct edit *edits, dou
     close(mkstemp(log_path));
     run_scene(&o, &result);
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
-    struct seeks user = {tact_log_state(log)->first_tick, tact_log_state(log)->last_tick, seeks, 0};
+    struct seek_plan user = {tact_log_state(log)->first_tick, tact_log_state(log)->last_tick,
+                             seek_count, 0};
     tact_log_close(log);
     options.turn = choose_next_tick;
     options.user = &user;
     assert_int_equal(tact_replay_run_with(log_path, &options, &report, &err), 0);
-    print_message("%s: %d seeks, %lu ticks, %lu differing values", name, seeks,
+    print_message("%s: %d seeks, %lu ticks, %lu differing values", name, seek_count,
                   (unsigned long)report.ticks, (unsigned long)report.differing);
     if (report.differing) {
         print_message(", the first %s[%u] of tick %lu", report.first_field, report.first_element,
@@ -66,14 +67,15 @@ static void check_seeks_in_scene(const char *name, const struct edit *edits, dou
     }
     print_message("\n");
     unlink(log_path);
-    assert_true(report.ticks > (uint64_t)seeks);
+    assert_true(report.ticks > (uint64_t)seek_count);
     assert_int_equal(report.differing, 0);
 }
 
 static void replays_continue_from_any_tick(void **state)
 {
     (void)state;
-    /* between the flanks, so that it touches none, one or both of them */
+    /* the wedge moves between the flanks of the groove, so that it touches none, one or both of
+     * them */
     static const struct edit thrown[] = {
         {"position: [0, -0.1, 0.0249651310641]", "position: [0.002, -0.1, 0.035]"},
         {"velocity: [0, 1, 0]", "velocity: [0.4, 0.3, 0]"},

@@ -105,7 +105,7 @@ static void kernels_with_wrong_results_are_not_used(void **state)
 }
 
 /* Without late frames the age is 1: moments of this tick's poses, measured in another thread. */
-static void opencl_results_have_age_one(void **state)
+static void opencl_moments_are_one_tick_old(void **state)
 {
     (void)state;
     skip_test_without_opencl();
@@ -127,7 +127,7 @@ static void opencl_results_have_age_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opencl_results_have_age_one),
+        cmocka_unit_test(opencl_moments_are_one_tick_old),
         cmocka_unit_test(host_replaces_a_killed_opencl_worker),
         cmocka_unit_test(host_replaces_a_hanging_opencl_worker),
         cmocka_unit_test(occasional_late_opencl_frames_are_tolerated),

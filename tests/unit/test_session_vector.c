@@ -131,7 +131,8 @@ static void outputs_that_form_no_vector_are_refused(void **state)
     }
 }
 
-/* Copies a log, and calls its drives with a negative scale what they are to a person: reactions. */
+/* Copies a log, in whose scene outputs of drives with a negative scale become what they are to a
+ * person: reactions. */
 static void copy_drives_as_reactions(const char *path, const char *copy)
 {
     static const char from[] = "what: drive,    scale: -1", to[] = "what: reaction, scale: 1 ";

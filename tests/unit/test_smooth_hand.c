@@ -64,11 +64,12 @@ static void position_of_link(const struct arm *arm, int link, double angle, doub
     out[1] = cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? ARM_LENGTH * sin(first) : 0.0);
 }
 
-/* Effective mass of the coordinate q, the ellipsoid's angle; *potential: potential energy. */
-static double effective_arm_mass(const struct arm *arm, double q, double *potential)
+/* Effective mass of the coordinate q, the ellipsoid's angle; *potential_energy: potential energy.
+ */
+static double effective_arm_mass(const struct arm *arm, double q, double *potential_energy)
 {
     double mass = 0.0;
-    *potential = 0.0;
+    *potential_energy = 0.0;
     for (int i = 0; i < 2; i++) {
         double low[3], high[3], now[3], rate[3];
         position_of_link(arm, i, q - ANGLE_STEP, low);
@@ -79,7 +80,7 @@ static double effective_arm_mass(const struct arm *arm, double q, double *potent
         }
         mass += arm->link[i].mass * (rate[0] * rate[0] + rate[1] * rate[1]) +
                 arm->link[i].inertia[1] * rate[2] * rate[2];
-        *potential += arm->link[i].mass * G * now[1];
+        *potential_energy += arm->link[i].mass * G * now[1];
     }
     return mass;
 }

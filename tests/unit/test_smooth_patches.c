@@ -69,15 +69,15 @@ static void compare_torus_patches_with_torus(const struct tact_charts *charts, i
 static void torus_patches_have_the_surface_of_the_torus(void **state)
 {
     (void)state;
-    static const int degrees[4][2] = {{2, 2}, {3, 2}, {2, 3}, {3, 3}};
+    static const int patch_degrees[4][2] = {{2, 2}, {3, 2}, {2, 3}, {3, 3}};
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     struct tact_shape_mass mass, exact;
     tact_shape_mass(&torus, &exact);
     for (int k = 0; k < 4; k++) {
-        struct tact_charts *charts = load_torus_patches_of_degrees(4, degrees[k]);
+        struct tact_charts *charts = load_torus_patches_of_degrees(4, patch_degrees[k]);
         struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
-        printf("degrees %d and %d: ", degrees[k][0], degrees[k][1]);
+        printf("degrees %d and %d: ", patch_degrees[k][0], patch_degrees[k][1]);
         compare_torus_patches_with_torus(charts, campaign_trial_count(2000, 100000));
         assert_int_equal(tact_shape_tessellate(&shape), 0);
         tact_shape_mass(&shape, &mass);
@@ -171,7 +171,7 @@ static void position_after_ring_swings_on_ball(const struct tact_shape *ring, do
 static void torus_moves_alike_however_split_into_patches(void **state)
 {
     (void)state;
-    static const int degrees[7][2] = {{2, 2}, {2, 2}, {2, 2}, {2, 2}, {3, 2}, {2, 3}, {3, 3}};
+    static const int patch_degrees[7][2] = {{2, 2}, {2, 2}, {2, 2}, {2, 2}, {3, 2}, {2, 3}, {3, 3}};
     static const int arc_counts[7] = {3, 4, 5, 8, 4, 4, 4};
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
@@ -179,7 +179,7 @@ static void torus_moves_alike_however_split_into_patches(void **state)
     position_after_ring_swings_on_ball(&torus, exact);
     for (int i = 0; i < 9; i++) {
         struct tact_charts *charts =
-            i < 7 ? load_torus_patches_of_degrees(arc_counts[i], degrees[i])
+            i < 7 ? load_torus_patches_of_degrees(arc_counts[i], patch_degrees[i])
                   : load_patch_file_text(turned_torus_patch_file_text(i == 7 ? 4 : 8));
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
@@ -339,12 +339,12 @@ static void surface_of_too_many_patches_is_refused_where_it_is_read(void **state
             used += snprintf(text + used, room - (size_t)used, " 1");
         }
         for (int k = 0; k < 2; k++) {
-            int spans = k ? SPANS_V : SPANS_U;
+            int span_count = k ? SPANS_V : SPANS_U;
             used += snprintf(text + used, room - (size_t)used, "\nparm %s 0", k ? "v" : "u");
-            for (int i = 0; i <= spans; i++) {
+            for (int i = 0; i <= span_count; i++) {
                 used += snprintf(text + used, room - (size_t)used, " %d", i);
             }
-            used += snprintf(text + used, room - (size_t)used, " %d", spans);
+            used += snprintf(text + used, room - (size_t)used, " %d", span_count);
         }
         used += snprintf(text + used, room - (size_t)used, "\nend\n");
     }

@@ -21,26 +21,28 @@
 static const double half_axes[3] = {0.05, 0.03, 0.02};
 
 /* An OBJ file of the ellipsoid as one surface of four by two patches, from the south pole to the
- * north pole. lift: added to z of the row of control points next to the south pole [m]. */
-static char *ellipsoid_patch_file_text(double lift)
+ * north pole. control_point_lift: added to z of the row of control points next to the south pole
+ * [m]. */
+static char *ellipsoid_patch_file_text(double control_point_lift)
 {
-    static const double meridian[5][3] = {/* r, z, weight */
-                                          {0.0, -1.0, 1.0},
-                                          {1.0, -1.0, 0.70710678118654752},
-                                          {1.0, 0.0, 1.0},
-                                          {1.0, 1.0, 0.70710678118654752},
-                                          {0.0, 1.0, 1.0}};
-    double circle[9][3];
+    static const double meridian_points[5][3] = {/* r, z, weight */
+                                                 {0.0, -1.0, 1.0},
+                                                 {1.0, -1.0, 0.70710678118654752},
+                                                 {1.0, 0.0, 1.0},
+                                                 {1.0, 1.0, 0.70710678118654752},
+                                                 {0.0, 1.0, 1.0}};
+    double circle_points[9][3];
     char *text = malloc(TORUS_PATCH_TEXT), *at = text;
     assert_non_null(text);
-    assert_int_equal(circle_control_points(4, 2, circle), 9);
+    assert_int_equal(circle_control_points(4, 2, circle_points), 9);
     for (int j = 0; j < 5; j++) {
         for (int i = 0; i < 9; i++) {
             at += tact_number_print(at, 128, "v %.17g %.17g %.17g %.17g\n",
-                                    half_axes[0] * meridian[j][0] * circle[i][0],
-                                    half_axes[1] * meridian[j][0] * circle[i][1],
-                                    half_axes[2] * meridian[j][1] + (j == 1 ? lift : 0.0),
-                                    meridian[j][2] * circle[i][2]);
+                                    half_axes[0] * meridian_points[j][0] * circle_points[i][0],
+                                    half_axes[1] * meridian_points[j][0] * circle_points[i][1],
+                                    half_axes[2] * meridian_points[j][1] +
+                                        (j == 1 ? control_point_lift : 0.0),
+                                    meridian_points[j][2] * circle_points[i][2]);
         }
     }
     at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 4 0 2");
@@ -52,10 +54,10 @@ static char *ellipsoid_patch_file_text(double lift)
 }
 
 /* A place at a distance from a pole, in parameters, or anywhere. */
-static void random_place(double near_pole, double place[3])
+static void random_patch_parameters(double distance_to_pole, double place[3])
 {
     const int square = (int)uniform(0.0, 7.999); /* four to the south, then four to the north */
-    const double b = near_pole < 0.0 ? uniform(0.0, 1.0) : near_pole;
+    const double b = distance_to_pole < 0.0 ? uniform(0.0, 1.0) : distance_to_pole;
     tact_v3_set(place, square, uniform(0.0, 1.0), square < 4 ? b : 1.0 - b);
 }
 
@@ -63,7 +65,7 @@ static void random_place(double near_pole, double place[3])
 static void patches_about_a_pole_have_the_surface_of_the_ellipsoid(void **state)
 {
     (void)state;
-    const double near_pole[7] = {-1.0, 0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3};
+    const double distance_to_pole[7] = {-1.0, 0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3};
     const struct tact_shape exact = {.kind = TACT_SHAPE_ELLIPSOID,
                                      .size = {half_axes[0], half_axes[1], half_axes[2]}};
     struct tact_charts *charts = load_patch_file_text(ellipsoid_patch_file_text(0.0));
@@ -71,7 +73,7 @@ static void patches_about_a_pole_have_the_surface_of_the_ellipsoid(void **state)
     for (int i = 0; i < 7000; i++) {
         struct tact_surface_point p, q;
         double place[3];
-        random_place(near_pole[i % 7], place);
+        random_patch_parameters(distance_to_pole[i % 7], place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         assert_int_equal(tact_shape_surface(&exact, p.at, &q), 0);
         for (int k = 0; k < 9; k++) {
@@ -102,7 +104,7 @@ static void steps_lead_over_a_pole(void **state)
     for (int i = 0; i < 40000; i++) {
         struct tact_surface_point p, q;
         double place[3], t[2][3], step[3], moved[3];
-        random_place(i % 20 ? pow(10.0, uniform(-9.0, -0.5)) : 0.0, place);
+        random_patch_parameters(i % 20 ? pow(10.0, uniform(-9.0, -0.5)) : 0.0, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         const double from = hypot(p.at[0], p.at[1]), angle = uniform(0.0, 2.0 * PI),
                      length = fmax(from, 1e-9) * pow(10.0, uniform(-2.0, 0.5));

@@ -160,9 +160,9 @@ static double time_of_divisions(void)
     for (int i = 0; i < 2000; i++) {
         x = 1.0 / (1.0 + x);
     }
-    const double spent = cpu_seconds() - began;
+    const double processor_time = cpu_seconds() - began;
     assert_true(x > 0.6 && x < 0.7);
-    return spent;
+    return processor_time;
 }
 
 /* Two smooth bodies, the first above the second and beside it, and a query of them. */
@@ -221,15 +221,15 @@ static void close_warm_pair(struct warm_pair *p)
     tact_model_smooth.release(p->data[1]);
 }
 
-/* The least mean time [s] of a measurement in 5 rounds, or more until it is below `enough`, as the
- * first body rocks by `angle` [rad]. */
-static double time_of_warm_pair(struct warm_pair *p, double angle, double enough)
+/* The least mean time [s] of a measurement in 5 rounds, or more until it is below
+ * `sufficient_time`, as the first body rocks by `angle` [rad]. */
+static double time_of_warm_pair(struct warm_pair *p, double angle, double sufficient_time)
 {
     enum { TICKS = 400, ROUNDS = 5, MOST_ROUNDS = 1000 };
     static struct tact_pair_piece piece[TACT_PIECES];
     struct tact_patch patch;
     double best = 1.0;
-    for (int i = 0; i < ROUNDS || (i < MOST_ROUNDS && best > enough); i++) {
+    for (int i = 0; i < ROUNDS || (i < MOST_ROUNDS && best > sufficient_time); i++) {
         double began = cpu_seconds();
         for (int k = 0; k < TICKS; k++) {
             const double turn[3] = {angle * sin(0.03 * k), angle * cos(0.04 * k), 0.0};

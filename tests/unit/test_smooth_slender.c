@@ -123,13 +123,13 @@ static void ellipsoids_in_a_bowl_do_not_pass_its_wall(void **state)
         open_falling_ellipsoid(&s, &bowl, axes, -BOWL_RADIUS + 1.2 * longest, mus[i % 3], quat_wxyz,
                                w);
         struct tact_body *body = tact_world_body(s.world, 0);
-        const double fall = body->mass * 9.81 * 1.2 * longest;
+        const double fall_energy = body->mass * 9.81 * 1.2 * longest;
         double start = compute_phase_corrected_energy(&s), least = start;
         for (int k = 0; k < 600; k++) {
             step_scene(&s);
             const double now = compute_phase_corrected_energy(&s);
             least = fmin(least, now);
-            worst = fmax(worst, (now - least) / fall);
+            worst = fmax(worst, (now - least) / fall_energy);
             lowest = fmin(lowest, BOWL_RADIUS - tact_v3_norm(body->pose.position));
         }
         close_scene(&s);

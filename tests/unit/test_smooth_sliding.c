@@ -319,16 +319,16 @@ static void tippe_top_with_a_contact_patch_inverts(void **state)
         double lift_off_time, exact = exact_time_of_level_axis(&moved, 1.5, &lift_off_time);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 4; k++) {
-            const int contensou = k / 2;
+            const int uses_contensou = k / 2;
             const double h = k % 2 ? 1e-4 : 1e-3, bound = k % 2 ? 0.005 : 0.05;
             struct world_scene s;
             start_tippe_top_in_world(&s, &top, a,
-                                     contensou ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, h);
+                                     uses_contensou ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, h);
             double level = world_time_of_level_axis(&s, 1.5, &angle, &kept);
             printf("a = %.1f mm, %s, h %.1f ms: level at %.4f s, the equations at %.4f\n", 1e3 * a,
-                   contensou ? "Coulomb and Contensou" : "ellipsoid", 1e3 * h, level, exact);
-            assert_true(level > 0.0 && (contensou || fabs(level / exact - 1.0) < bound));
-            assert_true(contensou || fabs(level / known[i] - 1.0) < bound);
+                   uses_contensou ? "Coulomb and Contensou" : "ellipsoid", 1e3 * h, level, exact);
+            assert_true(level > 0.0 && (uses_contensou || fabs(level / exact - 1.0) < bound));
+            assert_true(uses_contensou || fabs(level / known[i] - 1.0) < bound);
             close_scene(&s);
         }
     }
@@ -340,9 +340,9 @@ static void ball_on_a_slope_rolls_from_the_exact_friction_on(void **state)
 {
     (void)state;
     for (int i = 0; i < 9; i++) {
-        static const double shares[3] = {0.5, 0.999, 1.001};
+        static const double friction_fractions[3] = {0.5, 0.999, 1.001};
         const double angle = PI / 180.0 * (15.0 + 20.0 * (i / 3)), seconds = 0.3;
-        const double friction = 2.0 / 7.0 * tan(angle) * shares[i % 3];
+        const double friction = 2.0 / 7.0 * tan(angle) * friction_fractions[i % 3];
         const double place[3] = {0.0, 0.0, RADIUS};
         const double rolling = 5.0 / 7.0 * G * sin(angle);
         const double exact[2] = {i % 3 == 2 ? rolling : G * (sin(angle) - friction * cos(angle)),
@@ -362,7 +362,7 @@ static void ball_on_a_slope_rolls_from_the_exact_friction_on(void **state)
         const struct tact_body *ball = tact_world_body(s.world, 0);
         const double is[2] = {ball->twist[0] / seconds, ball->twist[4] / seconds};
         printf("%.0f degrees, friction %.3f of the limit: %.9f m/s^2 (%.9f), %.6f rad/s^2 (%.6f)\n",
-               180.0 / PI * angle, shares[i % 3], is[0], exact[0], is[1], exact[1]);
+               180.0 / PI * angle, friction_fractions[i % 3], is[0], exact[0], is[1], exact[1]);
         assert_true(fabs(is[0] / exact[0] - 1.0) < 1e-8 && fabs(is[1] / exact[1] - 1.0) < 1e-8);
         close_scene(&s);
     }

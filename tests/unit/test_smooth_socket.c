@@ -140,7 +140,8 @@ static void ball_that_swings_in_a_close_socket_gains_no_energy(void **state)
         const double clearance = BALL_RADIUS * share[i / 3 % 3], friction = i < 9 ? 0.0 : 0.3;
         struct socket_scene s;
         if (i % 9 == 2 || (i > 9 && i % 3 != 1)) {
-            continue; /* it passes 0.3 rad a tick, or is as without friction */
+            continue; /* leaves out motions of over 0.3 rad a tick, and those that equal the motion
+                         without friction */
         }
         open_ball_in_socket_scene(&s, clearance, 100, friction, PI / 180.0 * angle[i % 3]);
         const double height = clearance * (1.0 - cos(PI / 180.0 * angle[i % 3]));

@@ -100,7 +100,7 @@ static void mutate_step_text(char *text)
     case 1:
         text[at] = '\0';
         break;
-    default: /* to the end of a number, which another replaces */
+    default: /* replaces the rest of a number by another number */
         end += strcspn(text + at, " \n");
         if (size + strlen(word) < MOST_TEXT) {
             memmove(text + at + strlen(word), text + end, size - end + 1);

@@ -17,13 +17,15 @@
 #include "support/run_scene.h"
 
 #define PERIOD_NS INT64_C(1000000)
-#define TICKS_PER_VIEW_SAMPLE 17     /* of 1 ms in a frame of a sixtieth of a second, rounded up */
+#define TICKS_PER_VIEW_SAMPLE                                                                      \
+    17 /* number of ticks of 1 ms in a frame of a sixtieth of a second, rounded up */
 #define MAX_TICKS_PER_VIEW_SAMPLE 21 /* a quarter more */
-#define USUAL_ELAPSED_NS INT64_C(200000) /* what a tick has taken where it publishes */
+#define USUAL_ELAPSED_NS                                                                           \
+    INT64_C(200000) /* elapsed time of a tick, short enough that it publishes [ns] */
 #define MAX_KEPT_SAMPLES 4096
 
 struct published_sample {
-    uint64_t at, tick; /* tick in which it was published, and which it shows */
+    uint64_t at, tick; /* tick in which the sample was published, and tick that it shows */
     uint32_t ticks, bins;
     int flags, patches; /* patches: with their pressure; -1: no map */
 };
@@ -38,7 +40,7 @@ struct server {
     struct tact_record *record;
     /* What clients want. */
     int wants_frames, pages, viewers;
-    unsigned wants_ticks;
+    unsigned wanted_tick_interval;
     /* What was published. */
     struct published_sample samples[MAX_KEPT_SAMPLES];
     struct published_record records[MAX_KEPT_SAMPLES];
@@ -53,7 +55,7 @@ struct bench {
     struct tact_stop stop;
     uint64_t tick, ticks_run;
     int64_t now_ns;
-    int64_t (*elapsed_ns)(uint64_t tick); /* what a tick has taken so far */
+    int64_t (*elapsed_ns)(uint64_t tick); /* returns the time that the tick has taken so far [ns] */
     int frames;
     void (*ask)(struct bench *bench, int frame);
     uint64_t tick_of_frame[64];
@@ -102,11 +104,11 @@ const char *server_address(const struct server *s)
     return "";
 }
 
-void player_announce(FILE *to, const char *address, int browser)
+void player_announce(FILE *to, const char *address, int opens_browser)
 {
     (void)to;
     (void)address;
-    (void)browser;
+    (void)opens_browser;
 }
 
 struct wire_sample *server_sample_to_fill(struct server *s)
@@ -133,8 +135,8 @@ void server_publish(struct server *s)
 
 struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
-    const int queued = s->wants_ticks && tick % s->wants_ticks == 0;
-    return queued || (sample && s->wants_frames) ? s->record : NULL;
+    const int is_tick_wanted = s->wanted_tick_interval && tick % s->wanted_tick_interval == 0;
+    return is_tick_wanted || (sample && s->wants_frames) ? s->record : NULL;
 }
 
 void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
@@ -147,7 +149,7 @@ void server_push_record(struct server *s, struct tact_record *record, size_t byt
 
 int server_needs_ticks_between_samples(const struct server *s)
 {
-    return s->wants_ticks > 0;
+    return s->wanted_tick_interval > 0;
 }
 
 void server_fetch_sample_buffer(struct server *s)
@@ -325,7 +327,7 @@ static void stream_records_are_made_only_on_request(void **unused)
     assert_int_equal(bench.server.sample_count, 300 / TICKS_PER_VIEW_SAMPLE);
     for (unsigned every = 1; every <= 10; every += 9) {
         reset_stream_bench();
-        bench.server.wants_ticks = every;
+        bench.server.wanted_tick_interval = every;
         run_observed_ruler(300, NULL);
         assert_int_equal(bench.server.record_count, 300 / every);
         for (int i = 0; i < bench.server.record_count; i++) {
@@ -406,7 +408,7 @@ static void paced_simulation_follows_requests_of_its_pages(void **unused)
     bench.ask = request_as_a_page_does;
     run_observed_ruler(5000, NULL);
     const uint64_t *at = bench.tick_of_frame;
-    assert_int_equal(at[4], 0);     /* it begins with its first viewer */
+    assert_int_equal(at[4], 0);     /* a paced simulation begins with its first viewer */
     assert_in_range(at[9], 82, 84); /* five frames of 16.67 ticks */
     assert_int_equal(at[11], at[9]);
     assert_int_equal(at[12], at[9] + 3);
@@ -427,7 +429,8 @@ static void paced_simulation_follows_requests_of_its_pages(void **unused)
         assert_true(s->ticks > 0 || s->flags & WIRE_PAUSED); /* no tick is published twice */
         assert_true(!(s->flags & WIRE_PAUSED) || s->tick + 1 == at[9] || s->tick + 1 == at[12]);
     }
-    assert_int_equal(samples_while_paused, 2); /* one when it is paused, one after the steps */
+    assert_int_equal(samples_while_paused,
+                     2); /* one sample when the simulation is paused, one after the steps */
 }
 
 static void end_simulation_after_a_second(struct bench *b, int frame)

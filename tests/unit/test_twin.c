@@ -162,10 +162,13 @@ static void moving_hand_drives_the_twin_exactly(void **state)
 static void twin_readings_are_quantised(void **state)
 {
     (void)state;
-    const double ranges[] = {-1.0, 1.0};
-    const struct tact_device_setting s[] = {SETTING("axes", "x"),           SETTING("mass", "1"),
-                                            SETTING("push", "1"),           SETTING("scale", "2"),
-                                            NUMBERS("range", 1, 2, ranges), SETTING("bits", "8"),
+    const double reading_range[] = {-1.0, 1.0};
+    const struct tact_device_setting s[] = {SETTING("axes", "x"),
+                                            SETTING("mass", "1"),
+                                            SETTING("push", "1"),
+                                            SETTING("scale", "2"),
+                                            NUMBERS("range", 1, 2, reading_range),
+                                            SETTING("bits", "8"),
                                             SETTING("start", "-0.7")};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double lsb = 2.0 / 255.0;
@@ -458,8 +461,8 @@ static void a_twin_describes_its_channels(void **state)
 }
 
 /* Expects that a twin of one axis with these further settings cannot be opened. */
-static void expect_refused(const struct tact_device_setting *more, int count, const char *key,
-                           const char *word)
+static void expect_twin_refused(const struct tact_device_setting *more, int count, const char *key,
+                                const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -480,8 +483,9 @@ static void expect_refused(const struct tact_device_setting *more, int count, co
 static void bad_twin_settings_are_refused(void **state)
 {
     (void)state;
-    const double two[] = {1.0, 2.0}, down[] = {1.0, -1.0}, four[] = {0.0, 1.0, 0.0, 2.0};
-    const double never_unplugged_interval[] = {(double)NAN, 1.0}, script[] = {0.0, 0.0, 0.0, 0.0};
+    const double row_of_two[] = {1.0, 2.0}, descending_row[] = {1.0, -1.0},
+                 four[] = {0.0, 1.0, 0.0, 2.0};
+    const double push_row_not_finite[] = {(double)NAN, 1.0}, script[] = {0.0, 0.0, 0.0, 0.0};
     const struct {
         struct tact_device_setting s[3];
         int count;
@@ -489,7 +493,7 @@ static void bad_twin_settings_are_refused(void **state)
     } bad[] = {
         {{SETTING("dampign", "1")}, 1, "dampign", "unknown key"},
         {{SETTING("damping", "-1")}, 1, "damping", "of 0 or more"},
-        {{NUMBERS("damping", 1, 2, two)}, 1, "damping", "1 axes, not 2"},
+        {{NUMBERS("damping", 1, 2, row_of_two)}, 1, "damping", "1 axes, not 2"},
         {{SETTING("stiffness", "soft")}, 1, "stiffness", "a number"},
         {{SETTING("stiffness", "1e13")}, 1, "mass", "too light"},
         {{SETTING("force_limit", "0")}, 1, "force_limit", "above 0"},
@@ -497,12 +501,12 @@ static void bad_twin_settings_are_refused(void **state)
         {{SETTING("delay", "-0.001")}, 1, "delay", "a multiple of the period"},
         {{SETTING("force_delay", "60")}, 1, "force_delay", "a multiple of the period"},
         {{SETTING("bits", "8")}, 1, "bits", "range"},
-        {{SETTING("bits", "8.5"), NUMBERS("range", 1, 2, two)}, 2, "bits", "1 to 32"},
-        {{SETTING("bits", "8"), NUMBERS("range", 1, 2, two), SETTING("step", "1")},
+        {{SETTING("bits", "8.5"), NUMBERS("range", 1, 2, row_of_two)}, 2, "bits", "1 to 32"},
+        {{SETTING("bits", "8"), NUMBERS("range", 1, 2, row_of_two), SETTING("step", "1")},
          3,
          "bits",
          "step"},
-        {{NUMBERS("range", 1, 2, down)}, 1, "range", "not below"},
+        {{NUMBERS("range", 1, 2, descending_row)}, 1, "range", "not below"},
         {{NUMBERS("stops", 2, 2, four)}, 1, "stops", "one row"},
         {{SETTING("stops", "1")}, 1, "stops", "rows of 2"},
         {{SETTING("forces", "a b")}, 1, "forces", "at most one name"},
@@ -517,7 +521,7 @@ static void bad_twin_settings_are_refused(void **state)
         {{SETTING("buttons", "x")}, 1, "buttons", "twice"},
         {{SETTING("buttons", "b=deadman")}, 1, "buttons", "no channel"},
         {{NUMBERS("push", 2, 2, four)}, 1, "push", "row 2: its time must be later"},
-        {{NUMBERS("push", 1, 2, never_unplugged_interval)}, 1, "push", "not finite"},
+        {{NUMBERS("push", 1, 2, push_row_not_finite)}, 1, "push", "not finite"},
         {{SETTING("lost", "1")}, 1, "lost", "rows of 2"},
         {{SETTING("hand", "robot")}, 1, "hand", "one of none, trajectory, operator"},
         {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "this key is of the person's hand"},
@@ -533,7 +537,7 @@ static void bad_twin_settings_are_refused(void **state)
          "of 0 or more"},
     };
     for (int i = 0; i < ELEMENT_COUNT(bad); i++) {
-        expect_refused(bad[i].s, bad[i].count, bad[i].key, bad[i].word);
+        expect_twin_refused(bad[i].s, bad[i].count, bad[i].key, bad[i].word);
     }
     struct device_config c;
     struct tact_device device = {0};

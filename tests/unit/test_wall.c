@@ -78,7 +78,7 @@ static void estimated_wall_passed_through_is_forgotten(void **state)
     assert_true(e.touching == 0.0 && fabs(e.wall.position - 0.05) < 5e-4);
     move_tied_joint(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness > 0.0);
-    /* passes the position at which the wall was */
+    /* the joint passes the position at which the wall was */
     move_tied_joint(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness == 0.0);
 }

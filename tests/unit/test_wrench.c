@@ -1,5 +1,4 @@
-/* Force-torque sensors: wrenches compared with known loads, calibration files with the same matrix
- * written by hand, and refused files. */
+/* Force-torque sensors: wrenches of known loads; calibration files, also those that are refused. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +20,7 @@ enum { SENSORS = 300, WRENCHES = 20 };
 static uint64_t seed; /* 0: not yet seeded */
 
 /* Uniform between -1 and 1. */
-static double random_unit_interval(void)
+static double random_signed_unit(void)
 {
     seed = seed ? seed : 1 ^ campaign_seed_offset();
     seed = seed * 6364136223846793005U + 1442695040888963407U;
@@ -73,9 +72,9 @@ static void make_gauge_sensor(int gauges, double sensitivity[8][6], struct tact_
     memset(map, 0, sizeof *map);
     map->gauges = gauges;
     for (int i = 0; i < gauges; i++) {
-        map->bias[i] = 0.5 * random_unit_interval();
+        map->bias[i] = 0.5 * random_signed_unit();
         for (int k = 0; k < 6; k++) {
-            sensitivity[i][k] = (0.3 * random_unit_interval() + (i % 6 == k ? 1.2 : 0.0)) / full[k];
+            sensitivity[i][k] = (0.3 * random_signed_unit() + (i % 6 == k ? 1.2 : 0.0)) / full[k];
         }
     }
     for (int r = 0; r < 6; r++) {
@@ -111,7 +110,7 @@ static void apply_wrench_to_gauges(const struct tact_wrench_map *map, double sen
 static void random_wrench(double wrench[6])
 {
     for (int k = 0; k < 6; k++) {
-        wrench[k] = random_unit_interval() * (k < 3 ? 50.0 : 2.0);
+        wrench[k] = random_signed_unit() * (k < 3 ? 50.0 : 2.0);
     }
 }
 
@@ -190,15 +189,15 @@ static void measured_wrenches_move_to_another_frame(void **unused)
         double volts[8];
         double found[6];
         for (int k = 0; k < 4; k++) {
-            pose.quat_wxyz[k] = random_unit_interval();
-            pose.position[k % 3] = 0.1 * random_unit_interval();
+            pose.quat_wxyz[k] = random_signed_unit();
+            pose.position[k % 3] = 0.1 * random_signed_unit();
         }
         tact_quat_normalize(pose.quat_wxyz);
         for (int p = 0; p < 3; p++) {
-            const double at[3] = {0.1 * random_unit_interval(), 0.1 * random_unit_interval(),
-                                  0.1 * random_unit_interval()};
-            const double force[3] = {9 * random_unit_interval(), 9 * random_unit_interval(),
-                                     9 * random_unit_interval()};
+            const double at[3] = {0.1 * random_signed_unit(), 0.1 * random_signed_unit(),
+                                  0.1 * random_signed_unit()};
+            const double force[3] = {9 * random_signed_unit(), 9 * random_signed_unit(),
+                                     9 * random_signed_unit()};
             double moved[3];
             double turned[3];
             double moment[3];
@@ -258,7 +257,7 @@ static const char head[] =
 
 static char folder[64];
 
-static const char *write_cal(const char *calibration_head, const char *rows)
+static const char *write_ati_file(const char *calibration_head, const char *rows)
 {
     static char path[96];
     snprintf(path, sizeof path, "%s/sensor.cal", folder);
@@ -298,7 +297,7 @@ static void calibration_files_of_ati_are_read(void **unused)
     for (int n = 0; n < 3; n++) {
         struct tact_wrench_map map;
         struct tact_error err = {.line = 0};
-        if (tact_wrench_read_ati(write_cal(head, rows[n]), 0, &map, &err)) {
+        if (tact_wrench_read_ati(write_ati_file(head, rows[n]), 0, &map, &err)) {
             fail_msg("%s", err.text);
         }
         assert_int_equal(map.gauges, 6);
@@ -337,7 +336,8 @@ static void invalid_wrench_calibration_files_are_refused(void **unused)
         struct tact_wrench_map map;
         struct tact_error err = {.line = 0};
         assert_int_equal(
-            tact_wrench_read_ati(write_cal(cases[n].head, cases[n].rows), 0, &map, &err), -EINVAL);
+            tact_wrench_read_ati(write_ati_file(cases[n].head, cases[n].rows), 0, &map, &err),
+            -EINVAL);
         if (!strstr(err.text, cases[n].text)) {
             fail_msg("case %zu: \"%s\" does not say \"%s\"", n, err.text, cases[n].text);
         }
@@ -380,7 +380,7 @@ static void ambiguous_wrench_calibration_files_are_refused(void **unused)
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         struct tact_wrench_map map;
         struct tact_error err = {.line = 0};
-        assert_int_equal(tact_wrench_read_ati(write_cal(head, cases[n].rows), 0, &map, &err),
+        assert_int_equal(tact_wrench_read_ati(write_ati_file(head, cases[n].rows), 0, &map, &err),
                          -EINVAL);
         if (!strstr(err.text, cases[n].text) || err.line != cases[n].line) {
             fail_msg("case %zu: line %d: \"%s\", not line %d and \"%s\"", n, err.line, err.text,
@@ -392,7 +392,7 @@ static void ambiguous_wrench_calibration_files_are_refused(void **unused)
 static void one_of_several_wrench_calibrations_is_selected(void **unused)
 {
     (void)unused;
-    const char *path = write_cal(head, ROWS("1 0 0 0 0 0") SECOND_ROWS);
+    const char *path = write_ati_file(head, ROWS("1 0 0 0 0 0") SECOND_ROWS);
     struct tact_wrench_map map;
     struct tact_error err = {.line = 0};
     assert_int_equal(tact_wrench_read_ati(path, 1, &map, &err), 0);
@@ -413,14 +413,14 @@ static void long_calibration_files_are_read_to_a_limit(void **unused)
     char *rows = malloc(2 << 20);
     const char *const last = ROWS("1 0 0 0 0 0") ROW("Fy", "2 0 0 0 0 0");
     snprintf(rows, 2 << 20, "<!--%*s-->\n%s", 100000, "", last);
-    assert_int_equal(tact_wrench_read_ati(write_cal(head, rows), 0, &map, &err), -EINVAL);
+    assert_int_equal(tact_wrench_read_ati(write_ati_file(head, rows), 0, &map, &err), -EINVAL);
     assert_non_null(strstr(err.text, "given twice: Fy"));
     snprintf(rows, 2 << 20, "<!--%*s-->\n%s", 1100000, "", last);
-    assert_int_equal(tact_wrench_read_ati(write_cal(head, rows), 0, &map, &err), -EFBIG);
+    assert_int_equal(tact_wrench_read_ati(write_ati_file(head, rows), 0, &map, &err), -EFBIG);
     assert_int_equal(tact_wrench_read_ati("/dev/zero", 0, &map, &err), -EINVAL);
     free(rows);
     /* A calibration file may start with a byte order mark. */
-    const char *path = write_cal("\xEF\xBB\xBF", head);
+    const char *path = write_ati_file("\xEF\xBB\xBF", head);
     FILE *file = fopen(path, "r+");
     fseek(file, (long)strlen(head) + 3, SEEK_SET);
     fputs(ROWS("1 0 0 0 0 0") "</Calibration>\n</FTSensor>\n", file);

@@ -137,14 +137,14 @@ static void run_session(const char *const where[CARDS], int live, const char *lo
     tact_scene_free(scene);
 }
 
-void cards_are_played_to_the_bit(void **state)
+void card_recordings_are_played_to_the_bit(void **state)
 {
     static const char *const attached[CARDS] = {"board: /dev/comedi0", "board: /dev/comedi1",
                                                 "board: /dev/comedi2"};
     static const char *const recordings[CARDS] = {"recording: /dev/shm/cards/board.csv",
                                                   "recording: /dev/shm/cards/waves.csv",
                                                   "recording: /dev/shm/cards/port.csv"};
-    int states[4];
+    int tick_counts_by_state[4];
     (void)state;
     assert_int_equal(system("mkdir -p " RECORDING_FOLDER), 0);
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
@@ -155,15 +155,17 @@ void cards_are_played_to_the_bit(void **state)
     run_session(recordings, 0, RECORDING_FOLDER "/again.mcap");
     attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
     compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                            "port_input", 0, states);
+                            "port_input", 0, tick_counts_by_state);
     compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                            "waves_input", 0, states);
+                            "waves_input", 0, tick_counts_by_state);
     compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                            "board_input", 0, states);
+                            "board_input", 0, tick_counts_by_state);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
-                  states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
+                  tick_counts_by_state[TACT_DEVICE_OK], tick_counts_by_state[TACT_DEVICE_STALE],
+                  tick_counts_by_state[TACT_DEVICE_LOST]);
     /* how long the board is unplugged depends on the host that runs the virtual machine */
-    assert_true(states[TACT_DEVICE_LOST] > 10);
-    assert_true(states[TACT_DEVICE_STALE] > LASTING && states[TACT_DEVICE_OK] > TICKS / 4);
+    assert_true(tick_counts_by_state[TACT_DEVICE_LOST] > 10);
+    assert_true(tick_counts_by_state[TACT_DEVICE_STALE] > LASTING &&
+                tick_counts_by_state[TACT_DEVICE_OK] > TICKS / 4);
     assert_int_equal(system("rm -r " RECORDING_FOLDER), 0);
 }

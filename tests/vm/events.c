@@ -142,7 +142,7 @@ static void run_session(const char *pad, const char *puck, const char *log)
     run_session_of_scene_text(text, &options, &result);
 }
 
-void events_are_played_to_the_bit(void **state)
+void event_recordings_are_played_to_the_bit(void **state)
 {
     static const char *const fields[] = {"pad_input", "puck_input"};
     pthread_t thread;
@@ -162,14 +162,14 @@ void events_are_played_to_the_bit(void **state)
     run_session("recording: " RECORDING_FOLDER "/pad.evemu",
                 "recording: " RECORDING_FOLDER "/puck.evemu", RECORDING_FOLDER "/again.mcap");
     for (int i = 0; i < 2; i++) {
-        int states[4];
+        int tick_counts_by_state[4];
         int compared_tick_count =
             compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                                    fields[i], 3 * BEGUN, states);
+                                    fields[i], 3 * BEGUN, tick_counts_by_state);
         print_message("%s: %d ticks played to the bit, %d of them unplugged\n", fields[i],
-                      compared_tick_count, states[TACT_DEVICE_LOST]);
+                      compared_tick_count, tick_counts_by_state[TACT_DEVICE_LOST]);
         assert_true(compared_tick_count > TICKS / 2);
-        assert_in_range(states[TACT_DEVICE_LOST], PLUGGED - PULLED - 20, TICKS / 2);
+        assert_in_range(tick_counts_by_state[TACT_DEVICE_LOST], PLUGGED - PULLED - 20, TICKS / 2);
     }
     assert_int_equal(system("rm -r " RECORDING_FOLDER), 0);
 }

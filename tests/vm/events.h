@@ -2,6 +2,6 @@
 #ifndef TACT_TEST_VM_EVENTS_H
 #define TACT_TEST_VM_EVENTS_H
 
-void events_are_played_to_the_bit(void **state);
+void event_recordings_are_played_to_the_bit(void **state);
 
 #endif

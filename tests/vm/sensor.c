@@ -184,7 +184,7 @@ static void check_logged_wrenches(void)
     assert_true(worst <= 1.0 + 1e-9);
 }
 
-void wrench_passes_through_a_session(void **state)
+void gauge_wrench_passes_through_a_session(void **state)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -205,7 +205,7 @@ void wrench_passes_through_a_session(void **state)
     unlink(LOG);
 }
 
-void tare_measures_the_zero(void **state)
+void tare_measures_the_zero_of_a_wrench_sensor(void **state)
 {
     const double before[6] = {3, -4, 5, 0.1, 0.2, -0.3};
     const double after[6] = {8, 1, 7, -0.1, 0.4, -0.2};

@@ -50,7 +50,7 @@ static void check_scan_consistency(void)
     }
 }
 
-void stream_is_read_beside_the_loop(void **state)
+void board_stream_is_read_beside_the_loop(void **state)
 {
     double low = 9.0;
     double high = -9.0;
@@ -110,7 +110,7 @@ static void stop_for_a_second(void)
     waitpid(child, NULL, 0);
 }
 
-void overflowing_stream_is_restarted(void **state)
+void overflowing_board_stream_is_restarted(void **state)
 {
     (void)state;
     comedi_t *dev = comedi_open(BOARD_NODE);

@@ -81,7 +81,7 @@ static void write_output(const char *node, unsigned int channel, lsampl_t raw)
     comedi_close(dev);
 }
 
-static void values_go_out_and_come_in(void **unused)
+static void board_values_are_written_and_read(void **unused)
 {
     (void)unused;
     const double output_to_volts_matrix[] = {0, 2, 1, 0.5};
@@ -115,7 +115,7 @@ static void values_go_out_and_come_in(void **unused)
     assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
 }
 
-static void a_tick_is_two_system_calls(void **unused)
+static void board_tick_makes_two_system_calls(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0 b=ao1 c=ao2 d=ao3"),
@@ -137,7 +137,7 @@ static void a_tick_is_two_system_calls(void **unused)
 }
 
 /* Another process cannot write locked outputs, nor can another device claim them. */
-static void outputs_are_locked(void **unused)
+static void board_outputs_are_locked(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0")};
@@ -161,7 +161,7 @@ static void drive_input_wire(int board_channel, lsampl_t raw, int n, const doubl
     run_device_ticks(n, out);
 }
 
-static void faults_zero_outputs(void **unused)
+static void board_input_faults_zero_outputs(void **unused)
 {
     (void)unused;
     const double limits[] = {-5, 5};
@@ -214,7 +214,7 @@ static void faults_zero_outputs(void **unused)
 }
 
 /* A command of another process occupies the inputs: their values are stale and the outputs zero. */
-static void busy_inputs_zero_outputs(void **unused)
+static void busy_board_inputs_zero_outputs(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {
@@ -246,7 +246,7 @@ static void busy_inputs_zero_outputs(void **unused)
     assert_non_null(strstr(config.messages, "cannot be read: Device or resource busy"));
 }
 
-static void board_unplugged_and_back_is_used(void **unused)
+static void board_plugged_in_again_is_used(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {
@@ -281,7 +281,7 @@ static void board_unplugged_and_back_is_used(void **unused)
 
 /* Another board at the same node is not accepted after the loss, as the calibration is not for it.
  */
-static void another_board_is_not_accepted(void **unused)
+static void another_board_at_the_same_node_is_refused(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("board", "/dev/comedi2"),
@@ -363,7 +363,7 @@ static void two_boards_run_at_once(void **unused)
     two.ops->close(two.self);
 }
 
-static void bad_settings_are_named(void **unused)
+static void bad_board_settings_are_named(void **unused)
 {
     (void)unused;
     const double range[] = {-3, 3};
@@ -423,21 +423,21 @@ static void bad_settings_are_named(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_go_out_and_come_in),
-        cmocka_unit_test(a_tick_is_two_system_calls),
-        cmocka_unit_test(outputs_are_locked),
-        cmocka_unit_test(faults_zero_outputs),
-        cmocka_unit_test(busy_inputs_zero_outputs),
-        cmocka_unit_test(board_unplugged_and_back_is_used),
-        cmocka_unit_test(another_board_is_not_accepted),
+        cmocka_unit_test(board_values_are_written_and_read),
+        cmocka_unit_test(board_tick_makes_two_system_calls),
+        cmocka_unit_test(board_outputs_are_locked),
+        cmocka_unit_test(board_input_faults_zero_outputs),
+        cmocka_unit_test(busy_board_inputs_zero_outputs),
+        cmocka_unit_test(board_plugged_in_again_is_used),
+        cmocka_unit_test(another_board_at_the_same_node_is_refused),
         cmocka_unit_test(digital_outputs_follow_channels),
         cmocka_unit_test(two_boards_run_at_once),
-        cmocka_unit_test(wrench_passes_through_a_session),
-        cmocka_unit_test(tare_measures_the_zero),
-        cmocka_unit_test(stream_is_read_beside_the_loop),
-        cmocka_unit_test(overflowing_stream_is_restarted),
-        cmocka_unit_test(cards_are_played_to_the_bit),
-        cmocka_unit_test(bad_settings_are_named),
+        cmocka_unit_test(gauge_wrench_passes_through_a_session),
+        cmocka_unit_test(tare_measures_the_zero_of_a_wrench_sensor),
+        cmocka_unit_test(board_stream_is_read_beside_the_loop),
+        cmocka_unit_test(overflowing_board_stream_is_restarted),
+        cmocka_unit_test(card_recordings_are_played_to_the_bit),
+        cmocka_unit_test(bad_board_settings_are_named),
     };
     set_up_boards();
     return cmocka_run_group_tests(tests, NULL, NULL);

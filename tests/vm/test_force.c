@@ -25,7 +25,9 @@
 #include "unit/support/script_device.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000 };
-enum { UPLOADS_NS = 2000000 }; /* within which a prompt driver has got all effects [ns] */
+enum {
+    UPLOADS_NS = 2000000
+}; /* time within which a driver that answers at once has got all effects [ns] */
 #define REPLUG_ROUNDS campaign_trial_count(8, 100)
 #define UPLOAD_REPLUG_ROUNDS campaign_trial_count(3, 20)
 enum {
@@ -248,7 +250,7 @@ static void check_forces_were_played(const char *what, double oldest)
 
 static double outputs_of_first_run[TICKS][OUTPUTS];
 
-static void forces_follow_contact(void **unused)
+static void stick_force_follows_contact(void **unused)
 {
     (void)unused;
     plug_in_stick(all_effects);
@@ -264,7 +266,7 @@ static void forces_follow_contact(void **unused)
 
 /* With a driver that takes 50 ms for each upload forces are older, but ticks are equal bit for bit.
  */
-static void a_slow_driver_changes_no_tick(void **unused)
+static void slow_stick_driver_changes_no_tick(void **unused)
 {
     (void)unused;
     plug_in_stick(all_effects);
@@ -299,7 +301,7 @@ static int open_stick_device(struct tact_device *device, const char *forces, con
 
 /* The stick plays a constant force for two minutes without a pause, with and without the guard,
  * although its effects have a limited length. */
-static void effects_outlive_their_length(void **unused)
+static void stick_force_outlasts_the_length_of_its_effects(void **unused)
 {
     struct tact_device device;
     struct tact_device_input in;
@@ -366,7 +368,7 @@ static uint64_t wait_for_device_state(uint64_t from, int state)
 
 /* The session's outputs are zero in the tick that detects the unplugged stick, at most two ticks
  * after its removal, and ramp over 0.2 s once it is back, also at the stick. */
-static void device_unplugged_mid_contact_is_lost(void **unused)
+static void stick_unplugged_in_contact_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1;
@@ -432,7 +434,7 @@ static void device_unplugged_mid_contact_is_lost(void **unused)
 
 /* The stick is unplugged while its driver sleeps in an upload: the guard is not blocked, the loop
  * detects the loss without delay, and the next stick gets the same forces. */
-static void device_unplugged_in_upload_is_lost(void **unused)
+static void stick_unplugged_during_an_upload_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1, guard_descriptor_count = 0;
@@ -538,11 +540,11 @@ static void unusable_force_devices_are_refused(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_follow_contact),
-        cmocka_unit_test(a_slow_driver_changes_no_tick),
-        cmocka_unit_test(effects_outlive_their_length),
-        cmocka_unit_test(device_unplugged_mid_contact_is_lost),
-        cmocka_unit_test(device_unplugged_in_upload_is_lost),
+        cmocka_unit_test(stick_force_follows_contact),
+        cmocka_unit_test(slow_stick_driver_changes_no_tick),
+        cmocka_unit_test(stick_force_outlasts_the_length_of_its_effects),
+        cmocka_unit_test(stick_unplugged_in_contact_is_lost),
+        cmocka_unit_test(stick_unplugged_during_an_upload_is_lost),
         cmocka_unit_test(unusable_force_devices_are_refused),
     };
     set_up_boards();

@@ -59,7 +59,7 @@ static void set_fifo_priority_of_process(int priority)
     assert_int_equal(sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &param), 0);
 }
 
-static void real_time(int priority)
+static void enter_real_time(int priority)
 {
     mlockall(MCL_CURRENT | MCL_FUTURE);
     set_fifo_priority_of_process(priority);
@@ -94,11 +94,11 @@ static void open_devices(struct tact_device *device, struct device_config *confi
         SETTING("inputs", "x=ai5"), SETTING("outputs", "a=ao0 b=ao1"), SETTING("recover", "0.01")};
     const struct tact_device_setting enable_settings[] = {SETTING("board", PORT_NODE),
                                                           SETTING("outputs", "on=do0")};
-    const struct tact_device_setting stick[] = {SETTING("match", STICK_NAME),
-                                                SETTING("forces", "force_x")};
+    const struct tact_device_setting stick_settings[] = {SETTING("match", STICK_NAME),
+                                                         SETTING("forces", "force_x")};
     device_config_init(&config[BOARD], board, 3);
     device_config_init(&config[ENABLE], enable_settings, 2);
-    device_config_init(&config[STICK], stick, 2);
+    device_config_init(&config[STICK], stick_settings, 2);
     for (int i = 0; i < DEVICES; i++) {
         const struct tact_device_type *type = i == STICK ? &tact_evdev_type : &tact_comedi_type;
         if (type->open(&config[i].config, &device[i], &config[i].err)) {
@@ -119,7 +119,7 @@ static void run_controller(void)
                     priority, which is above the guard's */
     open_devices(device, config);
     pthread_create(&thread, NULL, exhaust_memory, NULL);
-    real_time(LOOP_PRIORITY);
+    enter_real_time(LOOP_PRIORITY);
     int64_t next = tact_clock_now();
     for (uint64_t tick = 0; !atomic_load(&shared->quit); tick++) {
         for (int i = 0; i < DEVICES; i++) {
@@ -425,7 +425,7 @@ int main(int argc, char **argv)
     plug_in_stick(effects);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     reader = comedi_open(BOARD_NODE);
-    real_time(95);
+    enter_real_time(95);
     if (argc > 1) {
         cmocka_set_test_filter(argv[1]);
     }

@@ -7,8 +7,8 @@
  * instructions.
  *
  * A second of hackbench takes ten of the host's, so that the suite has one of them and .ci/long
- * two; arguments are a filter and the ticks with it: `vm_test_joint joint_is_exact_under_load
- * 60000` is the whole minute.
+ * two; arguments are a filter and the ticks with it: `vm_test_joint
+ * joint_motion_is_exact_under_load 60000` is the whole minute.
  */
 #include <math.h>
 #include <sched.h>
@@ -81,10 +81,10 @@ static void move_plant_joint(struct joint *joint, double torque)
 /* Torque of the joint's drive, computed implicitly for the end of the tick. */
 static double drive_torque(double q, double before, int tick)
 {
-    double drive_pull = stiffness * (target_angle_at_tick(tick) - q);
-    double rate = (inertia * (q - before) / period + period * drive_pull) /
+    double spring_torque = stiffness * (target_angle_at_tick(tick) - q);
+    double rate = (inertia * (q - before) / period + period * spring_torque) /
                   (inertia + period * damping + period * period * stiffness);
-    return drive_pull - (period * stiffness + damping) * rate;
+    return spring_torque - (period * stiffness + damping) * rate;
 }
 
 /* The plant's loop: half a period after each tick it reads the torque, moves the joint and outputs
@@ -281,7 +281,7 @@ static void check_run_timing_and_motion(const char *what, int ticks, int loaded,
     assert_true(worst < 3.0 * lsb * rad_per_volt);
 }
 
-static void joint_is_exact_on_idle_machine(void **unused)
+static void joint_motion_is_exact_on_idle_machine(void **unused)
 {
     (void)unused;
     check_run_timing_and_motion("idle", campaign_trial_count(1000, MOST_TICKS), 0, NULL);
@@ -290,7 +290,7 @@ static void joint_is_exact_on_idle_machine(void **unused)
 static int tick_count_under_load; /* 0: the number of the test campaign (LOADED_TICKS, or
                                      LONG_LOADED_TICKS) */
 
-static void joint_is_exact_under_load(void **unused)
+static void joint_motion_is_exact_under_load(void **unused)
 {
     (void)unused;
     const int ticks = campaign_trial_count(LOADED_TICKS, LONG_LOADED_TICKS);
@@ -299,7 +299,7 @@ static void joint_is_exact_under_load(void **unused)
 }
 
 /* The log contains the measured angle: a replay without the board is equal. */
-static void a_logged_run_is_replayed_exactly(void **unused)
+static void joint_log_replays_exactly_without_the_board(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -322,10 +322,10 @@ struct played {
 /* After the ramp, checks that the board's output is the logged torque. */
 static void check_board_output_is_logged(void *user, const struct tact_layout *layout,
                                          const struct tact_record *logged,
-                                         const struct tact_record *a_logged_run_is_replayed_exactly)
+                                         const struct tact_record *replayed_record)
 {
     struct played *p = user;
-    (void)a_logged_run_is_replayed_exactly;
+    (void)replayed_record;
     if (p->board_descriptor < 0) {
         p->board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
     }
@@ -359,7 +359,7 @@ static int open_deadman_device(const struct tact_device_config *config, struct t
     return open_script_device(read_deadman_device, "held", out);
 }
 
-static void log_is_played_onto_the_board(void **unused)
+static void joint_log_is_played_onto_the_board(void **unused)
 {
     static const struct tact_device_type held = {TACT_ABI(struct tact_device_type), "held",
                                                  "a switch that is held", open_deadman_device,
@@ -398,10 +398,10 @@ static void log_is_played_onto_the_board(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joint_is_exact_on_idle_machine),
-        cmocka_unit_test_teardown(joint_is_exact_under_load, stop_load),
-        cmocka_unit_test(a_logged_run_is_replayed_exactly),
-        cmocka_unit_test(log_is_played_onto_the_board),
+        cmocka_unit_test(joint_motion_is_exact_on_idle_machine),
+        cmocka_unit_test_teardown(joint_motion_is_exact_under_load, stop_load),
+        cmocka_unit_test(joint_log_replays_exactly_without_the_board),
+        cmocka_unit_test(joint_log_is_played_onto_the_board),
     };
     set_up_boards();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

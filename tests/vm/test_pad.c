@@ -61,7 +61,7 @@ static int open_descriptor_count(void)
     return count;
 }
 
-static void values_are_scaled(void **unused)
+static void pad_values_are_scaled(void **unused)
 {
     (void)unused;
     int pad = plug_in_pad();
@@ -88,7 +88,7 @@ static void values_are_scaled(void **unused)
 }
 
 /* Between two ticks the pad sends many more events than the kernel's buffer can store. */
-static void lost_events(void **unused)
+static void pad_values_are_exact_after_lost_events(void **unused)
 {
     (void)unused;
     int pad = plug_in_pad();
@@ -113,7 +113,7 @@ static void lost_events(void **unused)
     assert_non_null(strstr(config.messages, "the kernel lost events"));
 }
 
-static void an_unplugged_pad_comes_back(void **unused)
+static void unplugged_pad_is_found_again(void **unused)
 {
     (void)unused;
     int pad = plug_in_pad();
@@ -187,7 +187,7 @@ static void *run_thread(void *result)
 }
 
 /* Scene whose saturated drive exerts 1 N m, output as 4 V, while the pad's button is pressed. */
-static void a_lost_pad_releases_the_output(void **unused)
+static void lost_pad_zeroes_the_drive_output(void **unused)
 {
     (void)unused;
     struct tact_scene *scene;
@@ -246,11 +246,11 @@ static void a_lost_pad_releases_the_output(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_scaled),
-        cmocka_unit_test(lost_events),
-        cmocka_unit_test(an_unplugged_pad_comes_back),
-        cmocka_unit_test(a_lost_pad_releases_the_output),
-        cmocka_unit_test(events_are_played_to_the_bit),
+        cmocka_unit_test(pad_values_are_scaled),
+        cmocka_unit_test(pad_values_are_exact_after_lost_events),
+        cmocka_unit_test(unplugged_pad_is_found_again),
+        cmocka_unit_test(lost_pad_zeroes_the_drive_output),
+        cmocka_unit_test(event_recordings_are_played_to_the_bit),
     };
     set_up_boards();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,9 +148,9 @@ static void send_axis_value(int puck, int type, int code, int value)
 
 /* Reports as a SpaceNavigator's: X and RZ in turn, 8 ms apart; then nothing, since the kernel drops
  * the zeros. */
-static void a_silent_relative_axis_returns_to_0(void **unused)
+static void silent_relative_axis_zeroes_the_output(void **unused)
 {
-    double slowest = 0.0;
+    double slowest_zeroing_time = 0.0;
     (void)unused;
     int puck = plug_in_puck(EV_REL);
     start_session("rel_x");
@@ -171,19 +171,19 @@ static void a_silent_relative_axis_returns_to_0(void **unused)
             send_axis_value(puck, EV_REL, REL_X, 0);
         }
         double took = time_to_zero(last);
-        slowest = took > slowest ? took : slowest;
+        slowest_zeroing_time = took > slowest_zeroing_time ? took : slowest_zeroing_time;
     }
     stop_session();
     unplug_pad(puck);
     print_message("relative puck: output at zero %.1f ms after the last report at the latest\n",
-                  slowest * 1e3);
-    assert_true(slowest < 0.05);
+                  slowest_zeroing_time * 1e3);
+    assert_true(slowest_zeroing_time < 0.05);
 }
 
 /* Absolute axes report only changes. */
-static void absolute_axes_report_only_changes(void **unused)
+static void silent_absolute_axes_keep_the_output(void **unused)
 {
-    double slowest = 0.0;
+    double slowest_zeroing_time = 0.0;
     (void)unused;
     int puck = plug_in_puck(EV_ABS);
     start_session("abs_x");
@@ -193,13 +193,13 @@ static void absolute_axes_report_only_changes(void **unused)
         check_output_stays_at(pushed_output_raw, tact_clock_now() + 2000 * MS);
         send_axis_value(puck, EV_ABS, ABS_X, 0);
         double took = time_to_zero(tact_clock_now());
-        slowest = took > slowest ? took : slowest;
+        slowest_zeroing_time = took > slowest_zeroing_time ? took : slowest_zeroing_time;
     }
     stop_session();
     unplug_pad(puck);
     print_message("absolute puck: held for 2 s; output at zero %.1f ms after the release\n",
-                  slowest * 1e3);
-    assert_true(slowest < 0.05);
+                  slowest_zeroing_time * 1e3);
+    assert_true(slowest_zeroing_time < 0.05);
 }
 
 enum {
@@ -332,7 +332,7 @@ static void check_puck_has_final_values(int type)
 }
 
 /* A reader at 1 kHz that pauses every 20 ticks, also during the last reports. */
-static void flood_of_reports_changes_no_value(void **unused)
+static void absolute_axes_are_exact_after_a_flood_of_reports(void **unused)
 {
     int pause_count = 0;
     (void)unused;
@@ -393,9 +393,9 @@ static void flood_of_relative_reports_is_summed(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_silent_relative_axis_returns_to_0),
-        cmocka_unit_test(absolute_axes_report_only_changes),
-        cmocka_unit_test(flood_of_reports_changes_no_value),
+        cmocka_unit_test(silent_relative_axis_zeroes_the_output),
+        cmocka_unit_test(silent_absolute_axes_keep_the_output),
+        cmocka_unit_test(absolute_axes_are_exact_after_a_flood_of_reports),
         cmocka_unit_test(flood_of_relative_reports_is_summed),
     };
     set_up_boards();

@@ -31,7 +31,7 @@ enum {
     TIMED_BEGIN = 100,
     TIMED_END = 1000,
     TICKS = 3000
-}; /* ticks from WARM to TIMED are timed; from TIMED on they run under the system-call filter */
+}; /* ticks from TIMED_BEGIN to TIMED_END are timed; later ticks run under the system-call filter */
 enum { BOARD, STICK, DEVICES };
 #define RECORDINGS_FOLDER "/dev/shm" /* folder of the recordings */
 
@@ -46,14 +46,14 @@ static struct {
     int bad_state_count;
 } * seen;
 
-static int is_watched;
+static int counts_allocations;
 
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 
 void *malloc(size_t size)
 {
-    if (is_watched) {
+    if (counts_allocations) {
         seen->allocations++;
     }
     return __libc_malloc(size);
@@ -61,7 +61,7 @@ void *malloc(size_t size)
 
 void free(void *block)
 {
-    if (is_watched && block) {
+    if (counts_allocations && block) {
         seen->allocations++;
     }
     __libc_free(block);
@@ -140,7 +140,7 @@ static void run_controller(void)
         const double out[] = {0.001 * (tick % 500), 0.5, 0.25, -0.5};
         if (tick == TIMED_END) {
             forbid_system_calls();
-            is_watched = 1;
+            counts_allocations = 1;
         }
         for (int i = 0; i < DEVICES; i++) {
             run_device_tick(device, i, tick, out);
@@ -166,7 +166,7 @@ static int count_lines_of_file(const char *path)
     return count;
 }
 
-static void a_tick_reads_and_wakes(void **unused)
+static void tick_of_board_and_stick_makes_no_forbidden_call(void **unused)
 {
     static const int effects[] = {FF_CONSTANT, FF_DAMPER, FF_GAIN, 0};
     int status = 0;
@@ -200,7 +200,8 @@ static void a_tick_reads_and_wakes(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_tick_reads_and_wakes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tick_of_board_and_stick_makes_no_forbidden_call)};
     set_up_boards();
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

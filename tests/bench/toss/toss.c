@@ -135,7 +135,7 @@ static int simulate_toss(const struct toss *t, const double *p, const struct tac
 struct job {
     struct toss_data data;
     double p[PARAMETERS];
-    int half; /* 0: every second toss from the first, 1: the others, 2: all */
+    int half; /* half of the tosses; 0: every second one from the first, 1: the others, 2: all */
     int each;
     int json;
 };

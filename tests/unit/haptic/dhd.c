@@ -68,7 +68,7 @@ EXPORT int dhdGetPosition(double *x, double *y, double *z, char id)
 {
     struct simulated_haptic *device = simulated_haptic_of_this_library();
     (void)id;
-    *x = number_pose(device);
+    *x = read_numbered_pose_x(device);
     *y = atomic_load(&device->y);
     *z = atomic_load(&device->z);
     return simulate_haptic_call(device);

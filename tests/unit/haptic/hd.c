@@ -9,7 +9,7 @@ enum { BUTTONS = 0x2000, TRANSFORM = 0x2052, FORCE = 0x2700, TORQUE = 0x2701 };
 
 struct error {
     unsigned int code;
-    int internal;
+    int internal_code;
     unsigned int device;
 };
 

@@ -18,7 +18,7 @@
 enum { STAND_IN_SENT = 1 << 16 }; /* capacity of the record of sent forces: 16 s at 4 kHz */
 
 struct simulated_haptic {
-    /* set by the test */
+    /* the members up to numbers_poses are set by the test */
     _Atomic double x, y, z;  /* position [m] */
     _Atomic double turn;     /* attitude: a rotation about z [rad] */
     atomic_uint buttons;     /* pressed buttons, one bit each */
@@ -27,7 +27,7 @@ struct simulated_haptic {
     atomic_int long_call_us; /* duration of each call_every-th library call [us] */
     atomic_int call_every;
     atomic_int numbers_poses; /* 1: x is the number of times a pose was asked for, in um */
-    /* set by the stand-in of the library */
+    /* the members from here on are set by the stand-in of the library */
     atomic_uint calls;
     atomic_int enabled; /* 1: the program has enabled the device's forces */
     atomic_int open;    /* 1: the program has opened the device */
@@ -101,8 +101,8 @@ static inline int64_t monotonic_clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Numbers a pose that is asked for. Returns x [m]. */
-static inline double number_pose(struct simulated_haptic *device)
+/* Counts a request for the device's pose, and stores its time. Returns x of the pose [m]. */
+static inline double read_numbered_pose_x(struct simulated_haptic *device)
 {
     const unsigned int number = atomic_fetch_add(&device->poses, 1) + 1;
     atomic_store(&device->asked_ns[number % STAND_IN_SENT], monotonic_clock_ns());

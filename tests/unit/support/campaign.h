@@ -59,15 +59,15 @@ static inline int is_quick_sanitizer_run(void)
         }                                                                                          \
     } while (0)
 
-/* The number of trials: `quick` in continuous integration; a fifth of it under a sanitizer,
- * which is many times slower but needs few trials to detect an access out of bounds; `all` in
- * .ci/long. */
-static inline int campaign_trial_count(int quick, int all)
+/* The number of trials: `quick_trial_count` in continuous integration; a fifth of it under a
+ * sanitizer, which is many times slower but needs few trials to detect an access out of bounds;
+ * `all_trial_count` in .ci/long. */
+static inline int campaign_trial_count(int quick_trial_count, int all_trial_count)
 {
     if (is_long_campaign()) {
-        return all;
+        return all_trial_count;
     }
-    return IS_SANITIZER_BUILD ? (quick + 4) / 5 : quick;
+    return IS_SANITIZER_BUILD ? (quick_trial_count + 4) / 5 : quick_trial_count;
 }
 
 /* The number that a test adds to its own random seed: the value of TACT_SEED, by default 0, with

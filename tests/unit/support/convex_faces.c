@@ -123,7 +123,7 @@ double gap_of_hulls_along(const struct reference_hull *a, const struct reference
  * starts. */
 struct greatest_gap {
     double gap;
-    int at_a, at_b;
+    int vertex_at_a, vertex_at_b;
 };
 
 /* Raises the greatest gap to the gap along n. Any two vertices bound the gap along n from above, so
@@ -133,13 +133,13 @@ static void raise_greatest_gap_along_normal(const struct reference_hull *a,
                                             struct greatest_gap *best)
 {
     double apart[3], back[3], least, most;
-    tact_v3_sub(apart, a->vertex[best->at_a], b->vertex[best->at_b]);
+    tact_v3_sub(apart, a->vertex[best->vertex_at_a], b->vertex[best->vertex_at_b]);
     if (tact_v3_dot(n, apart) <= best->gap) {
         return;
     }
     tact_v3_scale(back, n, -1.0);
-    best->at_a = find_lowest_vertex(a, n, &least);
-    best->at_b = find_lowest_vertex(b, back, &most);
+    best->vertex_at_a = find_lowest_vertex(a, n, &least);
+    best->vertex_at_b = find_lowest_vertex(b, back, &most);
     best->gap = fmax(best->gap, least + most);
 }
 
@@ -188,8 +188,8 @@ static void raise_greatest_gap_along_edge_normal(const struct reference_hull *a,
     }
     tact_v3_add(outward, of_b->normal[0], of_b->normal[1]);
     tact_v3_scale(n, n, tact_v3_dot(n, outward) < 0.0 ? -1.0 : 1.0);
-    best->at_a = of_a->vertex;
-    best->at_b = of_b->vertex;
+    best->vertex_at_a = of_a->vertex;
+    best->vertex_at_b = of_b->vertex;
     raise_greatest_gap_along_normal(a, b, n, best);
 }
 

@@ -185,9 +185,9 @@ static void solve_distance_program(struct program *p, const struct reference_hul
     }
 }
 
-/* Where they nearly touch, rounding ends the method early. A is then moved away along the normal so
- * far, to which the optimum only adds that way, and the program solved again; until the normal no
- * longer changes. */
+/* Where two hulls nearly touch, rounding ends the method early. A is then moved away along the
+ * normal so far, to which the optimum only adds that way, and the program solved again; until the
+ * normal no longer changes. */
 struct distance_bounds bound_hull_distance(const struct reference_hull *a,
                                            const struct reference_hull *b, double size)
 {

@@ -17,7 +17,7 @@ struct pressing_hand {
     const char *name;
     double mass, damping, stiffness;
 };
-/* A weak, an average and a strong one. */
+/* A weak, an average and a strong hand. */
 extern const struct pressing_hand pressing_hands[3];
 
 struct press_scenario {
@@ -56,8 +56,8 @@ void write_press_scene(const struct press_scenario *p, char out[4096]);
 struct press_log simulate_coupled_press(const struct press_scenario *p);
 struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact);
 
-/* Reads a log of a press. coupled: its joint has a coupling. */
-struct press_log read_press_log(const char *path, int coupled);
+/* Reads a log of a press. has_coupling: its joint has a coupling. */
+struct press_log read_press_log(const char *path, int has_coupling);
 
 double logged_press_value(const struct press_log *t, uint64_t tick, int column);
 

@@ -26,7 +26,7 @@ static struct {
     struct cpu_stall {
         int64_t begin, end; /* CLOCK_MONOTONIC [ns] */
     } stall[MAX_STALLS];
-    int stall_count; /* of which the first MAX_STALLS are recorded */
+    int stall_count; /* number of stalls, of which the first MAX_STALLS are recorded */
     atomic_bool must_end;
 } cpu_watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -1,5 +1,5 @@
-/* Distance of two ellipsoids by another method than the library's, without normals: the convex
- * program that it is. */
+/* Distance of two ellipsoids by another method than the library's: the convex program of the
+ * distance, which needs no normals. */
 #ifndef TACT_TESTS_ELLIPSOID_PROGRAM_H
 #define TACT_TESTS_ELLIPSOID_PROGRAM_H
 
@@ -25,7 +25,7 @@ static inline double ellipsoid_distance_by_convex_program(const struct tact_shap
             map[k][i] = (k ? -1.0 : 1.0) * turn[i] * shape[k].size[i % 3];
             most = fmax(most, shape[k].size[i % 3]);
         }
-        bound += most * most; /* of the eigenvalues of the quadratic form */
+        bound += most * most; /* upper bound of the eigenvalues of the quadratic form */
     }
     double apart[3], at[3];
     tact_v3_sub(apart, pose[0].position, pose[1].position);

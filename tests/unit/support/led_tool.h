@@ -16,9 +16,9 @@ enum { X, Y, Z, W, I, J, K, RX, RY, RZ, CLUTCH, FINE, INPUTS, OUTPUTS = 6 };
  */
 static struct probe {
     int state;
-    int raw; /* 1: its position is not calibrated */
+    int raw; /* 1: the device reports that its position is not calibrated */
     double in[INPUTS], out[OUTPUTS];
-    double deadman; /* on a device of its own */
+    double deadman; /* state of the deadman, a device of its own */
 } probe;
 
 static inline void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
@@ -117,7 +117,8 @@ static const char led_tool_text[] =
     "  - {hand: tip, device: probe, %s}\n"
     "deadman: pedal.deadman\n";
 
-/* The scene of a tool with its tip at that place, in its axes [m], and those keys. */
+/* Writes the scene of a tool whose tip is at `tip` in the tool's axes [m], with further keys of the
+ * tool. */
 static inline void write_led_tool_scene(char out[4096], const char *tip, const char *keys)
 {
     tact_number_print(out, 4096, led_tool_text, tip, stiffness, damping, keys);

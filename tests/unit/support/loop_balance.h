@@ -4,20 +4,22 @@
 
 #include <math.h>
 
-/* Checks the energies gained in a loop at h, h/2 and h/4 [J]; most: the largest energy in it, at
- * h/4. A base that moves dissipates; one that does not is a wall, which generates what the sampling
- * does, in proportion to h. Without a damper the balance closes at 0, which is extrapolated. */
-static inline void check_loop_balance(int is_wall, int is_damped, const double gained[3],
+/* Checks the energies gained in a closed loop of a spring's target at the periods h, h/2 and h/4
+ * [J]; most: the largest energy in the loop, at h/4. A base that follows dissipates. One that does
+ * not move is a wall, which generates the energy that sampling generates, in proportion to h.
+ * Without a damper the balance, extrapolated to h = 0, closes at 0. */
+static inline void check_loop_balance(int is_wall, int is_damped, const double gained_energy[3],
                                       double most)
 {
-    const double limit = (8.0 * gained[2] - 6.0 * gained[1] + gained[0]) / 3.0;
+    const double limit = (8.0 * gained_energy[2] - 6.0 * gained_energy[1] + gained_energy[0]) / 3.0;
     print_message("%s: gained %.3f, %.3f, %.3f mJ at h, h/2, h/4, to %.5f at 0, of %.1f mJ\n",
                   is_wall     ? "wall"
                   : is_damped ? "damper"
                               : "free",
-                  1e3 * gained[0], 1e3 * gained[1], 1e3 * gained[2], 1e3 * limit, 1e3 * most);
+                  1e3 * gained_energy[0], 1e3 * gained_energy[1], 1e3 * gained_energy[2],
+                  1e3 * limit, 1e3 * most);
     for (int i = 0; i < 3; i++) {
-        assert_true(is_wall ? gained[i] > 0.0 : gained[i] < 0.0);
+        assert_true(is_wall ? gained_energy[i] > 0.0 : gained_energy[i] < 0.0);
     }
     assert_true(is_damped ? limit < 0.0 : fabs(limit) < (is_wall ? 1e-6 : 3e-3) * most);
 }

@@ -255,9 +255,9 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
 static const void *answer_ioctl_request(const struct mock_pad *pad, unsigned int number,
                                         size_t *size)
 {
-    static const unsigned char no_bits[KEY_CNT];
+    static const unsigned char zero_bits[KEY_CNT];
     static const int version = EV_VERSION;
-    *size = sizeof no_bits;
+    *size = sizeof zero_bits;
     if (number >= _IOC_NR(EVIOCGABS(0)) && number < _IOC_NR(EVIOCGABS(ABS_CNT))) {
         *size = sizeof pad->info[0];
         return &pad->info[number - _IOC_NR(EVIOCGABS(0))];
@@ -288,7 +288,7 @@ static const void *answer_ioctl_request(const struct mock_pad *pad, unsigned int
         *size = sizeof pad->rel;
         return pad->rel;
     default:
-        return no_bits;
+        return zero_bits;
     }
 }
 

@@ -294,7 +294,7 @@ void compute_limit_positions(const struct polygon_mesh *mesh, double (*at)[3], d
     free(e.at);
 }
 
-char *polygon_mesh_to_obj_text(const struct polygon_mesh *mesh, int flip)
+char *polygon_mesh_to_obj_text(const struct polygon_mesh *mesh, int reverses_faces)
 {
     const size_t room = 128 * (size_t)(mesh->vertices + mesh->faces) + 64;
     char *text = malloc(room), *at = text;
@@ -308,7 +308,7 @@ char *polygon_mesh_to_obj_text(const struct polygon_mesh *mesh, int flip)
         const int n = corner_count_of_face(mesh, f);
         at += sprintf(at, "f");
         for (int i = 0; i < n; i++) {
-            at += sprintf(at, " %d", 1 + mesh->corner[f][flip ? n - 1 - i : i]);
+            at += sprintf(at, " %d", 1 + mesh->corner[f][reverses_faces ? n - 1 - i : i]);
         }
         at += sprintf(at, "\n");
     }

@@ -22,7 +22,8 @@ void subdivide_polygon_mesh(const struct polygon_mesh *mesh, struct polygon_mesh
 /* Limit positions and unit normals of the vertices, by the masks of the subdivision. */
 void compute_limit_positions(const struct polygon_mesh *mesh, double (*at)[3], double (*normal)[3]);
 
-/* The mesh as the text of an OBJ file, to be freed. flip: faces in the opposite direction. */
-char *polygon_mesh_to_obj_text(const struct polygon_mesh *mesh, int flip);
+/* The mesh as the text of an OBJ file, to be freed. reverses_faces: faces in the opposite
+ * direction. */
+char *polygon_mesh_to_obj_text(const struct polygon_mesh *mesh, int reverses_faces);
 
 #endif

@@ -17,7 +17,7 @@ struct tally {
     /* limits: largest excess over contact limits in solved ticks */
     struct worst limits, unsolved_limits, residual;
     /* error of linear and angular momentum in unsolved [0] and solved [1] ticks */
-    struct worst linear[2], angular[2];
+    struct worst linear_momentum_error[2], angular[2];
     /* outside: number of contacts beyond their limits in solved ticks */
     long ticks, contacts, unsolved, outside;
     int worlds_with_violations;
@@ -156,7 +156,7 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
             gap[k] = after.p[i][k] - before.p[i][k];
             finiteness_sum += body->twist[k];
         }
-        record_if_worst(&t->linear[solved],
+        record_if_worst(&t->linear_momentum_error[solved],
                         tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
         record_if_worst(&t->angular[solved],
                         tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
@@ -191,9 +191,9 @@ static inline void check_tally_within_bounds(const struct tally *t, const char *
     for (int i = 0; i < 2; i++) {
         print_message(
             "  momentum out of balance, %s: %.1e (world %d) linear, %.1e (world %d) angular\n",
-            i ? "solved" : "unsolved", t->linear[i].value, t->linear[i].seed, t->angular[i].value,
-            t->angular[i].seed);
-        assert_true(t->linear[i].value <= 1e-12 && t->angular[i].value <= 1e-12);
+            i ? "solved" : "unsolved", t->linear_momentum_error[i].value,
+            t->linear_momentum_error[i].seed, t->angular[i].value, t->angular[i].seed);
+        assert_true(t->linear_momentum_error[i].value <= 1e-12 && t->angular[i].value <= 1e-12);
     }
     assert_true(2 * t->contacts > t->ticks);
     assert_true(t->limits.value <= 2e-5 && t->unsolved_limits.value <= 1e-9);

@@ -194,16 +194,16 @@ static long find_log_field(const struct tact_log *log, const char *name, const c
     return at;
 }
 
-void read_worst_tilt_and_slip_of_log(const char *path, const char *body, const char *pair_a,
-                                     const char *pair_b, double from, double to, double *tilt_deg,
-                                     double *slip)
+void read_worst_tilt_and_slip_of_log(const char *path, const char *body, const char *pair_body_a,
+                                     const char *pair_body_b, double from, double to,
+                                     double *tilt_deg, double *slip)
 {
     struct tact_log *log;
     struct tact_error err = {0};
     fail_unless_success(tact_log_open(path, &log, &err), &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    long pose = find_log_field(log, body, "pose"), a = find_log_field(log, pair_a, "patch");
-    long b = find_log_field(log, pair_b, "patch");
+    long pose = find_log_field(log, body, "pose"), a = find_log_field(log, pair_body_a, "patch");
+    long b = find_log_field(log, pair_body_b, "patch");
     double start[3], quat[4];
     int known = 0;
     *tilt_deg = *slip = 0.0;

@@ -59,9 +59,9 @@ char *load_scene_text_with_edits(const char *scene, const struct edit *edits);
 /* Reads from a log, between `from` and `to` seconds: the worst tilt of a body against its first
  * pose [deg], and the worst slip of the mean of two pairs' patch centres in the body's frame [m].
  */
-void read_worst_tilt_and_slip_of_log(const char *log, const char *body, const char *pair_a,
-                                     const char *pair_b, double from, double to, double *tilt_deg,
-                                     double *slip);
+void read_worst_tilt_and_slip_of_log(const char *log, const char *body, const char *pair_body_a,
+                                     const char *pair_body_b, double from, double to,
+                                     double *tilt_deg, double *slip);
 
 /* CPU time of this process, all threads [s]. */
 double cpu_seconds(void);

@@ -22,7 +22,8 @@ struct unit {
 
 static const struct unit metre = {1, 0, 0}, second = {0, 0, 1}, none = {0, 0, 0};
 
-/* Units of the keys of a map, which `map` names; a joint's has the kind of its motion behind it. */
+/* Units of the keys of the YAML map called `map`; the name of a joint's map ends with the joint's
+ * kind, hinge or slide. */
 static const struct {
     const char *map;
     const char *key;
@@ -209,7 +210,8 @@ static const char *find_joint_kind(yaml_document_t *document, const char *joint)
     return NULL;
 }
 
-/* The unit of a number of `inputs`: the joint's, for a scale by that of the channel. */
+/* Unit of a number under `inputs`: that of the joint; of a scale, the joint's over that of the
+ * channel. */
 static struct unit find_input_unit(yaml_document_t *document, const yaml_node_t *map,
                                    const char *key)
 {
@@ -316,8 +318,8 @@ static void write_list(struct writer *w, const yaml_node_t *list, const yaml_nod
     fputc(']', w->out);
 }
 
-/* What a map leaves out that has a unit. */
-static void write_defaults(struct writer *w, const yaml_node_t *map, const char *name)
+/* Writes the defaults of the keys with a unit that the YAML map called `name` omits. */
+static void write_omitted_keys(struct writer *w, const yaml_node_t *map, const char *name)
 {
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         if (!strcmp(defaults[i].map, name) && !find_value(w->document, map, defaults[i].key)) {
@@ -334,7 +336,7 @@ static void write_defaults(struct writer *w, const yaml_node_t *map, const char 
     }
     if (!*name && !find_value(w->document, map, "contact")) {
         fputs("contact: {", w->out);
-        write_defaults(w, NULL, "contact");
+        write_omitted_keys(w, NULL, "contact");
         fputs("}, ", w->out);
     }
     if (!strcmp(name, "shapes") && find_value(w->document, map, "file") &&
@@ -348,7 +350,7 @@ static void write_defaults(struct writer *w, const yaml_node_t *map, const char 
 static void write_map(struct writer *w, const yaml_node_t *map, const char *name)
 {
     fputc('{', w->out);
-    write_defaults(w, map, name);
+    write_omitted_keys(w, map, name);
     for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
          p++) {
         const char *key =
@@ -368,7 +370,7 @@ static void write_map(struct writer *w, const yaml_node_t *map, const char *name
     fputc('}', w->out);
 }
 
-/* A value of a key of a map that `name` names. */
+/* Writes the value of a key of the YAML map called `name`. */
 static void write_node(struct writer *w, const yaml_node_t *node, const yaml_node_t *map,
                        const char *name, const char *key)
 {

@@ -13,30 +13,35 @@
 enum {
     CONTROLLER_PERIOD_NS = 1000000,
     GUARD_TIMEOUT_NS = 4000000,
-    ZERO_TICKS_TO_ARM = 50, /* ticks of them after which the guard is armed again */
-    FORCE_RAMP_TICKS = 200, /* ticks in which the force rises */
-    TICKS_PER_PRESS = 1000, /* ticks after which it falls to 0 and begins again */
+    ZERO_TICKS_TO_ARM =
+        50, /* number of ticks with zero force after which the guard is armed again */
+    FORCE_RAMP_TICKS = 200, /* number of ticks of the force's ramp */
+    TICKS_PER_PRESS =
+        1000, /* number of ticks after which the force falls to 0 and its ramp begins again */
     SECONDS = 60
 };
 
-static int64_t now_ns, stopped_until_ns; /* of the controller: it does not run before */
+static int64_t now_ns,
+    stopped_until_ns; /* present time; time before which the controller is stopped */
 
-/* A controller; the test sets its guard, what it sends of a force, and the full force. */
+/* The simulated controller; the test sets its guard, the function that sends a force to it, and the
+ * full force. */
 static struct {
     struct tact_guard *guard;
     void (*send)(double force);
     double full;
-    int64_t next_tick_due_ns; /* its next tick */
-    int64_t sent_ns;          /* when it sent the last force */
-    uint32_t armed;           /* the last trip that it has ended */
+    int64_t next_tick_due_ns;  /* time at which the controller's next tick is due */
+    int64_t sent_ns;           /* time at which the controller sent its last force */
+    uint32_t armed_after_trip; /* number of guard trips when the controller last armed the guard */
     int zeros, pressed;
 } loop;
 
-/* What the device had. */
+/* The forces that reached the simulated device. */
 static struct {
-    double force, step;    /* the last one, and the largest rise */
-    int sent, falls, full; /* forces; falls to 0; those equal to the full force */
-    int old;               /* forces that the controller had sent a timeout before */
+    double force, step; /* last force, and largest rise from one force to the next */
+    int sent, falls,
+        full; /* number of forces, of falls to 0, and of forces equal to the full force */
+    int old;  /* number of forces that the controller had sent a guard timeout or more before */
     int stall_count;
 } device;
 
@@ -61,13 +66,14 @@ static void run_controller_tick(void)
     if (!atomic_load(&head->is_guard_ready)) {
         return;
     }
-    if (loop.armed == 0) {
-        loop.armed = trips;
+    if (loop.armed_after_trip == 0) {
+        loop.armed_after_trip = trips;
         tact_guard_arm(loop.guard);
-    } else if (atomic_load(&head->state) == TACT_GUARD_INHIBITED && trips != loop.armed) {
+    } else if (atomic_load(&head->state) == TACT_GUARD_INHIBITED &&
+               trips != loop.armed_after_trip) {
         loop.pressed = 0;
         if (loop.zeros >= ZERO_TICKS_TO_ARM) {
-            loop.armed = trips;
+            loop.armed_after_trip = trips;
             tact_guard_arm(loop.guard);
         }
     } else {
@@ -79,7 +85,7 @@ static void run_controller_tick(void)
     loop.send(force);
 }
 
-/* When the controller runs next. */
+/* Time of the controller's next tick [ns]. */
 static int64_t next_tick_ns(void)
 {
     return loop.next_tick_due_ns > stopped_until_ns ? loop.next_tick_due_ns : stopped_until_ns;
@@ -124,11 +130,12 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
     return 0;
 }
 
-/* The device has the force when the call returns, which takes call_ns. */
-static void deliver_force_to_device(double force, int64_t call_ns)
+/* Simulates a library call or write of call_duration_ns, at the end of which the device has the
+ * force. */
+static void deliver_force_to_device(double force, int64_t call_duration_ns)
 {
     device.old += force != 0.0 && now_ns - loop.sent_ns >= GUARD_TIMEOUT_NS;
-    advance_time_with_stall(call_ns);
+    advance_time_with_stall(call_duration_ns);
     const double rise = force - device.force;
     device.step = fmax(device.step, rise);
     device.falls += force == 0.0 && rise < 0.0;
@@ -140,8 +147,8 @@ static void deliver_force_to_device(double force, int64_t call_ns)
     }
 }
 
-/* In 60 s there were gaps, and full forces, and no rise of a twelfth of the full force or more;
- * without a limit there are rises of 0.4 of it. */
+/* Checks that in 60 s there were gaps and full forces, and that no force rose by a twelfth of the
+ * full force or more; without the guard's limit some rise by 0.4 of it. */
 static void check_forces_of_device(void)
 {
     const struct tact_guard_page_header *head = loop.guard->head;

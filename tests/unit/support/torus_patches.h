@@ -77,14 +77,14 @@ static inline char *torus_patch_file_text_of_degrees(int arc_count, const int de
     return text;
 }
 
-/* The same of degree 2 in both directions. */
+/* An OBJ file of a torus of patches of degree 2 in both directions. */
 static inline char *torus_patch_file_text(int arc_count, int flip)
 {
     return torus_patch_file_text_of_degrees(arc_count, (const int[]){2, 2}, flip);
 }
 
-/* The same of degree 2, each patch a surface by itself, whose u and v are turned by a quarter
- * against those of its neighbours. */
+/* An OBJ file of a torus of patches of degree 2, each a surface by itself, whose u and v are turned
+ * by a quarter against those of its neighbours. */
 static inline char *turned_torus_patch_file_text(int arc_count)
 {
     char *text = torus_patch_file_text(arc_count, 0), *at = strstr(text, "cstype");
@@ -93,7 +93,7 @@ static inline char *turned_torus_patch_file_text(int arc_count)
         const int row = patch / arc_count, column = patch % arc_count, turns = (row + column) % 4;
         at += sprintf(at, "surf 0 1 0 1");
         for (int k = 0; k < 9; k++) {
-            int i = k % 3, j = k / 3; /* of the point, along u and v */
+            int i = k % 3, j = k / 3; /* indices of the control point along u and v */
             for (int turn = 0; turn < turns; turn++) {
                 const int other = i;
                 i = 2 - j;
@@ -106,7 +106,7 @@ static inline char *turned_torus_patch_file_text(int arc_count)
     return text;
 }
 
-/* Reads the patches of such a text, which is freed. */
+/* Reads the patches of an OBJ file's text, and frees the text. */
 static inline struct tact_charts *load_patch_file_text(char *text)
 {
     struct tact_charts *charts = NULL;

@@ -28,8 +28,8 @@ static inline void turn_attitude(double out[3], const double attitude[3], const 
     tact_quat_to_rotvec(out, next);
 }
 
-/* sum k_i r_i^2 / 2 over the axes, columns of `axes`, with the rotation vector r from q to target
- * [J]. */
+/* Energy of the turning spring: sum k_i r_i^2 / 2 over the axes, columns of `axes`, with the
+ * rotation vector r from q to target [J]. */
 static inline double turn_energy(const double k[3], const double axes[9], const double target[3],
                                  const double q[3])
 {
@@ -39,23 +39,25 @@ static inline double turn_energy(const double k[3], const double axes[9], const 
     return 0.5 * (k[0] * r[0] * r[0] + k[1] * r[1] * r[1] + k[2] * r[2] * r[2]);
 }
 
-/* Its gradients by turns of the base and of the target, axes of the world [N m]. */
-static inline void turn_energy_gradient(double by_base[3], double by_target[3], const double k[3],
-                                        const double axes[9], const double target[3],
-                                        const double q[3])
+/* Gradients of turn_energy() by turns of the base and of the target about the world's axes [N
+ * m]. */
+static inline void turn_energy_gradient(double base_gradient[3], double target_gradient[3],
+                                        const double k[3], const double axes[9],
+                                        const double target[3], const double q[3])
 {
     const double by = 1e-5;
     for (int i = 0; i < 3; i++) {
-        const double more[3] = {i == 0 ? by : 0.0, i == 1 ? by : 0.0, i == 2 ? by : 0.0};
-        const double less[3] = {-more[0], -more[1], -more[2]};
+        const double turn_forward[3] = {i == 0 ? by : 0.0, i == 1 ? by : 0.0, i == 2 ? by : 0.0};
+        const double turn_back[3] = {-turn_forward[0], -turn_forward[1], -turn_forward[2]};
         double after[3], before[3];
-        turn_attitude(after, q, more);
-        turn_attitude(before, q, less);
-        by_base[i] = (turn_energy(k, axes, target, after) - turn_energy(k, axes, target, before)) /
-                     (2.0 * by);
-        turn_attitude(after, target, more);
-        turn_attitude(before, target, less);
-        by_target[i] =
+        turn_attitude(after, q, turn_forward);
+        turn_attitude(before, q, turn_back);
+        base_gradient[i] =
+            (turn_energy(k, axes, target, after) - turn_energy(k, axes, target, before)) /
+            (2.0 * by);
+        turn_attitude(after, target, turn_forward);
+        turn_attitude(before, target, turn_back);
+        target_gradient[i] =
             (turn_energy(k, axes, after, q) - turn_energy(k, axes, before, q)) / (2.0 * by);
     }
 }
