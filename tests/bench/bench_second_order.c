@@ -170,7 +170,7 @@ struct run {
     int count; /* of velocities */
     /* velocities in the last tick and in this one: twists of bodies, then joint rates of hands */
     double *last, *now;
-    double kinetic; /* largest kinetic energy of the bodies so far [J] */
+    double kinetic_energy; /* largest kinetic energy of the bodies so far [J] */
     long unsolved_ticks;
 };
 
@@ -252,20 +252,21 @@ static int set_start_velocities(const struct tact_scene *scene, struct run *run,
     return rc;
 }
 
-/* Energy of the bodies with the mean of their last two velocities; adds to run->kinetic. */
+/* Energy of the bodies with the mean of their last two velocities; raises run->kinetic_energy to
+ * their kinetic energy if that is larger. */
 static double energy_of_mean_velocities(struct run *run, const struct tact_body *bodies)
 {
-    double kinetic = 0.0, potential = 0.0;
+    double kinetic_energy = 0.0, potential = 0.0;
     for (int i = 0; i < tact_world_body_count(run->world); i++) {
         struct tact_body body = bodies[i];
         for (int k = 0; k < 6; k++) {
             body.twist[k] = 0.5 * (run->last[6 * i + k] + run->now[6 * i + k]);
         }
-        kinetic += tact_body_energy(&body);
+        kinetic_energy += tact_body_energy(&body);
         potential -= body.mass * tact_v3_dot(run->gravity, body.pose.position);
     }
-    run->kinetic = fmax(run->kinetic, kinetic);
-    return kinetic + potential;
+    run->kinetic_energy = fmax(run->kinetic_energy, kinetic_energy);
+    return kinetic_energy + potential;
 }
 
 static void print_bodies_and_joints(struct run *run, struct tact_body *bodies)
@@ -316,7 +317,7 @@ static int simulate_and_print(const struct tact_scene *scene, double seconds,
     for (int k = 0; !rc && k < SAMPLES; k++) {
         printf("%s%.17g", k ? ", " : "", energy[k]);
     }
-    printf("], \"kinetic\": %.17g, \"unsolved\": %ld}\n", run.kinetic, run.unsolved_ticks);
+    printf("], \"kinetic\": %.17g, \"unsolved\": %ld}\n", run.kinetic_energy, run.unsolved_ticks);
     free(bodies);
     close_simulation_run(&run);
     return rc;

@@ -67,16 +67,17 @@ static void count_hand_contacts(const mjModel *model, const mjData *data, int ba
     }
 }
 
-static void print_result(int ticks, double *times, const struct counts *c, const double *at)
+static void print_result(int ticks, double *step_durations, const struct counts *c,
+                         const double *at)
 {
-    qsort(times, (size_t)ticks, sizeof *times, compare_ascending);
+    qsort(step_durations, (size_t)ticks, sizeof *step_durations, compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"contacts\": %.2f, \"self\": %.2f, "
            "\"contacts_max\": %d, \"iterations\": %.2f, \"residual_max\": %.3g, "
            "\"unconverged\": %d, \"position\": [%.9g, %.9g, %.9g]}\n",
-           mj_versionString(), ticks, times[ticks / 2], times[(long)ticks * 99 / 100],
-           c->contacts / ticks, c->self / ticks, c->most, c->iterations / ticks, c->residual,
-           c->unsolved, at[0], at[1], at[2]);
+           mj_versionString(), ticks, step_durations[ticks / 2],
+           step_durations[(long)ticks * 99 / 100], c->contacts / ticks, c->self / ticks, c->most,
+           c->iterations / ticks, c->residual, c->unsolved, at[0], at[1], at[2]);
 }
 
 int main(int argc, char **argv)
@@ -87,10 +88,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: peer_hand MODEL TICKS CLOSING\n");
         return 2;
     }
-    double closing_speed_of_fingers = atof(argv[3]), *times = calloc((size_t)ticks, sizeof *times);
+    double closing_speed_of_fingers = atof(argv[3]),
+           *step_durations = calloc((size_t)ticks, sizeof *step_durations);
     mjModel *model = mj_loadXML(argv[1], NULL, error, sizeof error);
     mjData *data = model ? mj_makeData(model) : NULL;
-    if (!data || !times) {
+    if (!data || !step_durations) {
         fprintf(stderr, "peer_hand: %s\n", error);
         return 2;
     }
@@ -100,12 +102,12 @@ int main(int argc, char **argv)
     for (int k = 0; k < ticks; k++) {
         double began = now_us();
         step_hand(model, data, ball, closing_speed_of_fingers);
-        times[k] = now_us() - began;
+        step_durations[k] = now_us() - began;
         count_hand_contacts(model, data, ball, &counts);
     }
-    print_result(ticks, times, &counts, data->xpos + 3 * ball);
+    print_result(ticks, step_durations, &counts, data->xpos + 3 * ball);
     mj_deleteData(data);
     mj_deleteModel(model);
-    free(times);
+    free(step_durations);
     return 0;
 }

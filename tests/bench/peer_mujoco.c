@@ -121,7 +121,7 @@ static double now_us(void)
 }
 
 /** Runs the pinch; times[HOLD_STEPS] get the duration of each step after the release [us]. */
-static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *times)
+static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *step_durations)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
     double target[4];
@@ -141,7 +141,7 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
         data->xfrc_applied[weight] = k < SETTLE_STEPS ? ruler_mass * gravity : 0.0;
         mj_step(model, data);
         if (k >= SETTLE_STEPS)
-            times[k - SETTLE_STEPS] = now_us() - begin;
+            step_durations[k - SETTLE_STEPS] = now_us() - begin;
     }
     mj_kinematics(model, data);
     struct grip_result end = measure_ruler_grip(model, data);
@@ -156,21 +156,21 @@ static int compare_ascending(const void *a, const void *b)
 
 int main(void)
 {
-    static double times[HOLD_STEPS];
+    static double step_durations[HOLD_STEPS];
     mjModel *model = make_model();
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data)
         return 2;
 
-    struct grip_result moved = simulate_pinch(model, data, times);
+    struct grip_result moved = simulate_pinch(model, data, step_durations);
     double slip = hypot(moved.x, moved.z);
     int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
-    qsort(times, HOLD_STEPS, sizeof times[0], compare_ascending);
+    qsort(step_durations, HOLD_STEPS, sizeof step_durations[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, "
            "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"held\": %s}\n",
-           mj_versionString(), HOLD_STEPS, times[HOLD_STEPS / 2], times[HOLD_STEPS * 99 / 100],
-           moved.turn, slip * 1e3, held ? "true" : "false");
+           mj_versionString(), HOLD_STEPS, step_durations[HOLD_STEPS / 2],
+           step_durations[HOLD_STEPS * 99 / 100], moved.turn, slip * 1e3, held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);
     return held ? 0 : 1;

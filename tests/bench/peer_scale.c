@@ -91,11 +91,12 @@ static double largest_displacement(const struct scaling_options *o, const mjMode
 int main(int argc, char **argv)
 {
     const struct scaling_options o = read_scaling_arguments(argc, argv);
-    double *times = calloc((size_t)o.ticks, sizeof *times), contacts = 0.0, residual = 0.0;
+    double *step_durations = calloc((size_t)o.ticks, sizeof *step_durations), contacts = 0.0,
+           residual = 0.0;
     double began = scaling_clock_us();
     mjModel *model = make_model(&o);
     mjData *data = model ? mj_makeData(model) : NULL;
-    if (!data || !times) {
+    if (!data || !step_durations) {
         return 2;
     }
     double setup_seconds = 1e-6 * (scaling_clock_us() - began);
@@ -108,15 +109,15 @@ int main(int argc, char **argv)
     for (int k = 0; k < o.ticks; k++) {
         double start = scaling_clock_us();
         step_mujoco_model(&o, model, data, o.skipped + k);
-        times[k] = scaling_clock_us() - start;
+        step_durations[k] = scaling_clock_us() - start;
         contacts += (double)data->ncon / o.ticks;
         int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
         residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
     }
-    print_scaling_result("mujoco", &o, times, setup_seconds, scaling_resident_memory_mb(), residual,
-                         contacts, largest_displacement(&o, model, data));
+    print_scaling_result("mujoco", &o, step_durations, setup_seconds, scaling_resident_memory_mb(),
+                         residual, contacts, largest_displacement(&o, model, data));
     mj_deleteData(data);
     mj_deleteModel(model);
-    free(times);
+    free(step_durations);
     return 0;
 }

@@ -77,7 +77,7 @@ static double largest_displacement(const mjModel *model, const mjData *data)
 
 int main(void)
 {
-    static double times[SIMULATED_STEPS];
+    static double step_durations[SIMULATED_STEPS];
     mjModel *model = make_model();
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data)
@@ -85,15 +85,15 @@ int main(void)
     for (int k = 0; k < SIMULATED_STEPS; k++) {
         double begin = now_us();
         mj_step(model, data);
-        times[k] = now_us() - begin;
+        step_durations[k] = now_us() - begin;
     }
     double moved = largest_displacement(model, data);
     int held = moved < CUBE_COUNT * MAX_STACK_DRIFT;
-    qsort(times, SIMULATED_STEPS, sizeof times[0], compare_ascending);
+    qsort(step_durations, SIMULATED_STEPS, sizeof step_durations[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"moved_mm\": %.5f, \"held\": %s}\n",
-           mj_versionString(), SIMULATED_STEPS, times[SIMULATED_STEPS / 2],
-           times[SIMULATED_STEPS * 99 / 100], moved * 1e3, held ? "true" : "false");
+           mj_versionString(), SIMULATED_STEPS, step_durations[SIMULATED_STEPS / 2],
+           step_durations[SIMULATED_STEPS * 99 / 100], moved * 1e3, held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);
     return held ? 0 : 1;

@@ -115,20 +115,20 @@ static inline double scaling_resident_memory_mb(void)
 /* One JSON object: how long a tick took, how well it was solved, where the bodies are at the end.
  */
 static inline void print_scaling_result(const char *engine_name, const struct scaling_options *o,
-                                        double *times, double setup_s, double memory_mb,
+                                        double *step_durations, double setup_s, double memory_mb,
                                         double residual, double contacts, double moved)
 {
     double sum = 0.0;
     for (int i = 0; i < o->ticks; i++) {
-        sum += times[i] / o->ticks;
+        sum += step_durations[i] / o->ticks;
     }
-    qsort(times, (size_t)o->ticks, sizeof *times, compare_tick_times);
+    qsort(step_durations, (size_t)o->ticks, sizeof *step_durations, compare_tick_times);
     printf(
         "{\"engine\": \"%s\", \"case\": \"%s\", \"bodies\": %d, \"ticks\": %d, \"compute_us\": "
         "{\"mean\": %.3f, \"p50\": %.3f, \"p99\": %.3f}, \"setup_s\": %.4f, \"memory_MB\": %.1f, "
         "\"residual\": %.3e, \"contacts\": %.1f, \"moved_mm\": %.5f}\n",
-        engine_name, scale_names[o->which], o->bodies, o->ticks, sum, times[o->ticks / 2],
-        times[o->ticks * 99 / 100], setup_s, memory_mb, residual, contacts, 1e3 * moved);
+        engine_name, scale_names[o->which], o->bodies, o->ticks, sum, step_durations[o->ticks / 2],
+        step_durations[o->ticks * 99 / 100], setup_s, memory_mb, residual, contacts, 1e3 * moved);
 }
 
 #endif

@@ -69,7 +69,8 @@ static double sum_of_squared_shares(const struct row *r)
  * its pose moves, half a tick too long, and on a domino that is hit for half a tick and the part of
  * the tick before the impact, in the mean a tick, in which its foot still bears it.
  */
-static void compute_exact_impact_times(struct row *r, double spin, double period, double *times)
+static void compute_exact_impact_times(struct row *r, double spin, double period,
+                                       double *impact_times)
 {
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
@@ -86,7 +87,7 @@ static void compute_exact_impact_times(struct row *r, double spin, double period
                     sqrt(2.0 * (energy - potential_energy(r)) /
                          (r->inertia * sum_of_squared_shares(r)));
         }
-        times[n - 1] = time;
+        impact_times[n - 1] = time;
         lean_dominoes(r, n, hit);
         double squares = sum_of_squared_shares(r);
         double momentum = sqrt(2.0 * (energy - potential_energy(r)) * squares / r->inertia);

@@ -204,12 +204,12 @@ static void simulate_changed_scene(const char *scene, double seconds, struct sim
     unlink(copy);
 }
 
-static void write_appended(FILE *to, const char *text, const char *const change[2])
+static void write_text_with_addition(FILE *to, const char *text, const char *const change[2])
 {
     assert_true(fprintf(to, "%s\n%s\n", text, change[0]) > 0);
 }
 
-static void write_replaced(FILE *to, const char *text, const char *const change[2])
+static void write_text_with_replacement(FILE *to, const char *text, const char *const change[2])
 {
     assert_non_null(strstr(text, change[0]));
     for (const char *next; (next = strstr(text, change[0])); text = next + strlen(change[0])) {
@@ -222,13 +222,15 @@ static void write_replaced(FILE *to, const char *text, const char *const change[
 void simulate_scene_with_yaml_appended(const char *scene, double seconds, const char *more,
                                        struct simulation *out)
 {
-    simulate_changed_scene(scene, seconds, out, write_appended, (const char *const[2]){more, NULL});
+    simulate_changed_scene(scene, seconds, out, write_text_with_addition,
+                           (const char *const[2]){more, NULL});
 }
 
 void simulate_scene_with_yaml_replaced(const char *scene, double seconds, const char *from,
                                        const char *to, struct simulation *out)
 {
-    simulate_changed_scene(scene, seconds, out, write_replaced, (const char *const[2]){from, to});
+    simulate_changed_scene(scene, seconds, out, write_text_with_replacement,
+                           (const char *const[2]){from, to});
 }
 
 void simulation_free(struct simulation *simulation)

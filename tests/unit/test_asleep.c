@@ -68,11 +68,11 @@ static void guarded_outputs_are_zeroed_on_request(void **state)
     volatile sig_atomic_t reported = 1;
     step_ns = 0;
     int64_t slept = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests both = {.zero_outputs = &reported,
-                                             .suspended_time_at_start = &slept};
+    const struct tact_guard_requests requests_with_clocks = {.zero_outputs = &reported,
+                                                             .suspended_time_at_start = &slept};
     const struct tact_guard_requests zero_outputs_request = {.zero_outputs = &reported};
-    assert_int_equal(tact_guard_is_zeroing_requested(&both), 1);
-    assert_int_equal(tact_guard_is_zeroing_requested(&both), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&requests_with_clocks), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&requests_with_clocks), 0);
     reported = 1;
     assert_int_equal(tact_guard_is_zeroing_requested(&zero_outputs_request), 1);
     suspended_time_ns += 1000000000;

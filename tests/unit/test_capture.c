@@ -107,7 +107,7 @@ static int channel_index(const struct tact_device *device, const char *name)
 
 /* The played recording has the ticks, stamps, increments, loss of the device and end that were
  * recorded. */
-static void a_recording_of_tact_is_played(void **state)
+static void recording_by_tact_is_played_as_recorded(void **state)
 {
     (void)state;
     struct tact_device device = open_recording(tact_format_recording, NULL, 0);
@@ -176,7 +176,7 @@ static void recording_is_played_with_other_settings(void **state)
     device.ops->close(device.self);
 }
 
-static void recording_of_evemu_is_played(void **state)
+static void recording_by_evemu_is_played_as_recorded(void **state)
 {
     (void)state;
     struct tact_device device = open_recording(evemu_recording, NULL, 0);
@@ -503,10 +503,10 @@ static void pipe_or_folder_is_refused_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_of_tact_is_played),
+        cmocka_unit_test(recording_by_tact_is_played_as_recorded),
         cmocka_unit_test(played_device_that_returns_has_a_new_stamp),
         cmocka_unit_test(recording_is_played_with_other_settings),
-        cmocka_unit_test(recording_of_evemu_is_played),
+        cmocka_unit_test(recording_by_evemu_is_played_as_recorded),
         cmocka_unit_test(files_that_are_no_recording_are_refused),
         cmocka_unit_test(pipe_or_folder_is_refused_at_once),
         cmocka_unit_test(played_axes_begin_at_the_recorded_values),

@@ -85,27 +85,27 @@ static void cdr_string_is_encoded_as_by_ros(void **state)
 static void ros_time_stamps_keep_every_nanosecond(void **state)
 {
     (void)state;
-    static const int64_t times[] = {0,
-                                    1,
-                                    -1,
-                                    999999999,
-                                    1000000000,
-                                    -1000000000,
-                                    -1000000001,
-                                    INT64_C(2147483647999999999),
-                                    INT64_C(-2147483648000000000),
-                                    INT64_C(1763725461123456789)};
+    static const int64_t nanosecond_times[] = {0,
+                                               1,
+                                               -1,
+                                               999999999,
+                                               1000000000,
+                                               -1000000000,
+                                               -1000000001,
+                                               INT64_C(2147483647999999999),
+                                               INT64_C(-2147483648000000000),
+                                               INT64_C(1763725461123456789)};
     struct tact_bytes out = {0};
 
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    for (size_t i = 0; i < sizeof nanosecond_times / sizeof nanosecond_times[0]; i++) {
         uint32_t nanoseconds;
         out.size = 0;
         struct tact_cdr cdr = tact_cdr_begin(&out);
-        tact_cdr_time(&cdr, times[i]);
+        tact_cdr_time(&cdr, nanosecond_times[i]);
         memcpy(&nanoseconds, out.data + 8, 4);
         assert_true(nanoseconds < 1000000000);
         struct tact_cdr_reader in = tact_cdr_open(out.data, out.size);
-        assert_true(tact_cdr_get_time(&in) == times[i]);
+        assert_true(tact_cdr_get_time(&in) == nanosecond_times[i]);
         assert_false(in.in.bad);
     }
     tact_bytes_free(&out);

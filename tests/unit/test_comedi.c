@@ -106,7 +106,7 @@ static void input_fault_needs_several_faulty_ticks(void **unused)
 }
 
 /* All digital channels of a block share one comedi instruction; each other channel has its own. */
-static void digital_channels_share_a_comedi_instruction(void **unused)
+static void digital_channels_of_a_block_use_one_comedi_instruction(void **unused)
 {
     (void)unused;
     static struct tact_comedi_channel_layout layout;
@@ -135,7 +135,7 @@ int main(void)
         cmocka_unit_test(comedi_calibration_polynomial_is_evaluated),
         cmocka_unit_test(comedi_counters_continue_over_the_wrap),
         cmocka_unit_test(input_fault_needs_several_faulty_ticks),
-        cmocka_unit_test(digital_channels_share_a_comedi_instruction),
+        cmocka_unit_test(digital_channels_of_a_block_use_one_comedi_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,11 +110,11 @@ static void recorded_card_readings_are_played(void **state)
                                      : ended              ? TICKS - 1
                                                           : tick);
         /* three ticks of saturation make a fault; three ticks without it end a fault or a loss */
-        const int is_stale = (tick >= SATURATED + 2 && tick < SATURATED + 7) ||
-                             (tick >= REPLUG_TICK && tick < REPLUG_TICK + 2);
+        const int is_card_stale = (tick >= SATURATED + 2 && tick < SATURATED + 7) ||
+                                  (tick >= REPLUG_TICK && tick < REPLUG_TICK + 2);
         assert_int_equal(in.state, is_unplugged_at_tick ? TACT_DEVICE_LOST
                                    : ended              ? TACT_DEVICE_ENDED
-                                   : is_stale           ? TACT_DEVICE_STALE
+                                   : is_card_stale      ? TACT_DEVICE_STALE
                                                         : TACT_DEVICE_OK);
         assert_true(in.channel[0] == last / 256.0);
         assert_true(in.channel[1] == (tick >= SATURATED && tick < SATURATED + 2 ? 8.0 : 1.0) ||

@@ -309,7 +309,7 @@ static void a_silent_puck_is_at_rest_after_the_timeout(void **state)
 }
 
 /* A puck reports translation and rotation in turn, so each of the two has a timeout of its own. */
-static void each_half_of_a_puck_has_its_own_timeout(void **state)
+static void translation_and_rotation_of_a_puck_have_separate_timeouts(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),
                                             SETTING("timeout", "100")};
@@ -378,7 +378,7 @@ int main(void)
     };
     const struct CMUnitTest puck_tests[] = {
         cmocka_unit_test(a_silent_puck_is_at_rest_after_the_timeout),
-        cmocka_unit_test(each_half_of_a_puck_has_its_own_timeout),
+        cmocka_unit_test(translation_and_rotation_of_a_puck_have_separate_timeouts),
         cmocka_unit_test(puck_with_setting_increment_counts),
     };
     plug_in_mock_device("Xbox 360 wired USB controller");

@@ -264,10 +264,10 @@ static void distances_of_degenerate_hulls_are_exact(void **state)
     for (int i = 0; i < trials; i++) {
         const enum hull_kind kind = (enum hull_kind)(i % HULL_KINDS);
         const double size = scale[i / HULL_KINDS % 3];
-        const double size_of_b = scale[(int)uniform(0.0, 3.0)];
-        const enum hull_kind kind_of_b = (enum hull_kind)uniform(0.0, HULL_KINDS);
+        const double size_of_hull_b = scale[(int)uniform(0.0, 3.0)];
+        const enum hull_kind kind_of_hull_b = (enum hull_kind)uniform(0.0, HULL_KINDS);
         struct solid a = make_degenerate_hull(kind, size),
-                     b = make_degenerate_hull(kind_of_b, size_of_b);
+                     b = make_degenerate_hull(kind_of_hull_b, size_of_hull_b);
         double kept[TACT_NEAREST_STATE] = {0.0};
         for (int k = 0; k < 12; k++) {
             if (k & 2) {

@@ -37,8 +37,8 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* The convex hull of a real hull_object: as the library's solid, and as a plain list of faces in
- * its frame and at its pose. */
+/* The convex hull of a real object: as the library's solid, and as a plain list of faces in its
+ * frame and at its pose. */
 struct hull_object {
     const char *name;
     struct solid solid;

@@ -140,18 +140,18 @@ static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **sta
 struct rolling_case {
     const char *name;
     struct tact_shape ground, body;
-    double ground_top;       /* height of the top of the fixed solid [m] */
-    double height, least;    /* height of the body's centre above that: at the start, and where its
-                                energy is 0 [m] */
-    double turn[3], rate[3]; /* its rotation [rad] and angular velocity [rad/s] */
+    double ground_top_height; /* height of the top of the fixed solid [m] */
+    double height, least;     /* height of the body's centre above that: at the start, and where its
+                                 energy is 0 [m] */
+    double turn[3], rate[3];  /* its rotation [rad] and angular velocity [rad/s] */
 };
 
 /* Energy of a solid of 0.2 kg after `time`, relative to that at the start [1]. */
 static double energy_after_rolling(const struct rolling_case *c, double period, double time)
 {
     struct tact_world_options o = options_with_contact_model("features", period);
-    const double place[3] = {0.0, 0.0, c->ground_top + c->height}, lie[3] = {0.0, M_PI_2, 0.0},
-                 mass = 0.2;
+    const double place[3] = {0.0, 0.0, c->ground_top_height + c->height},
+                 lie[3] = {0.0, M_PI_2, 0.0}, mass = 0.2;
     struct tact_pose ground_pose = tact_pose_identity();
     struct world_scene s;
     open_empty_scene(&s, &o);
@@ -169,9 +169,10 @@ static double energy_after_rolling(const struct rolling_case *c, double period, 
     tact_v3_cross(body->twist, c->rate, (double[3]){0.0, 0.0, c->height});
     tact_world_refresh(s.world);
     run_scene_for_seconds(&s, 0.05); /* the velocity at the start is no rolling */
-    double start = compute_phase_corrected_energy(&s) - mass * G * (c->ground_top + c->least);
+    double start =
+        compute_phase_corrected_energy(&s) - mass * G * (c->ground_top_height + c->least);
     run_scene_for_seconds(&s, time);
-    double end = compute_phase_corrected_energy(&s) - mass * G * (c->ground_top + c->least);
+    double end = compute_phase_corrected_energy(&s) - mass * G * (c->ground_top_height + c->least);
     assert_true(s.unsolved == 0 && start > 0.0);
     close_scene(&s);
     return end / start;

@@ -270,7 +270,7 @@ static void dual_polyhedra_are_about_the_deepest_point(void **state)
     const double place[2][3] = {{1.0, 0.5, 2.0}, {1.3, 0.6, 2.1}};
     /* the intersection: x 1.1 to 1.3, y 0.3 to 0.7, z 1.95 to 2.1 */
     const double inside[3] = {1.2, 0.5, 2.025}, exact = 0.2 * 0.4 * 0.15;
-    double dual[12][3], least[2] = {INFINITY, INFINITY};
+    double dual_points[12][3], least[2] = {INFINITY, INFINITY};
     for (int k = 0; k < 2; k++) {
         double plane[6][4];
         world_planes_of_box(half[k], place[k], plane);
@@ -279,14 +279,14 @@ static void dual_polyhedra_are_about_the_deepest_point(void **state)
             least[0] = fmin(least[0], d); /* moved by -p */
             /* half-spaces moved by p, as printed: the origin is outside */
             least[1] = fmin(least[1], plane[i][3] + shift);
-            tact_v3_scale(dual[6 * k + i], plane[i], 1.0 / d);
+            tact_v3_scale(dual_points[6 * k + i], plane[i], 1.0 / d);
         }
     }
     assert_true(fabs(least[0] - 0.075) < 1e-15 && least[1] < -1.0);
     struct tact_error err = {.line = 0};
     struct tact_mesh *hull, *overlap;
     double corner[32][3];
-    assert_int_equal(tact_mesh_hull(dual[0], 12, &hull, &err), 0);
+    assert_int_equal(tact_mesh_hull(dual_points[0], 12, &hull, &err), 0);
     assert_true(hull->triangle_count <= 32);
     /* each facet of the dual lies in a plane u.m = 1: u is a corner of the overlap */
     for (size_t i = 0; i < hull->triangle_count; i++) {

@@ -31,7 +31,7 @@ static void soft_box_rests_at_its_exact_depth(void **state)
         struct tact_contact_law law = make_friction_law(0.5, 0.003, 0.0);
         struct world_scene s;
         const double place[3] = {0.0, 0.0, 0.01}, k = 1e6 / 0.01, area = 0.04 * 0.03;
-        int both = i % 3 == 2;
+        int are_both_soft = i % 3 == 2;
         o.period = i / 3 ? 2.5e-4 : 1e-3;
         open_empty_scene(&s, &o);
         set_pressure_field_material(&s, 0, i % 3 ? 1e6 : 0.0, 0.01);
@@ -41,7 +41,7 @@ static void soft_box_rests_at_its_exact_depth(void **state)
         set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, 0.5);
-        double exact = 0.1 * G / (area * (both ? 0.5 * k : k));
+        double exact = 0.1 * G / (area * (are_both_soft ? 0.5 * k : k));
         double depth = 0.01 - tact_world_body(s.world, 0)->pose.position[2];
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         printf("layers %d: depth %.6f of exact, force %.12f of the weight, arm %.6f of 1/6 "
@@ -244,9 +244,10 @@ static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        const double down = i ? 1e-3 : 1e-5;
-        const double boxes[18] = {-0.0305, 0,   0,   0.02, 0.1, 0.1,          0.0305, 0,    0,
-                                  0.02,    0.1, 0.1, 0,    0,   -0.03 + down, 0.03,   0.03, 0.02};
+        const double down_step = i ? 1e-3 : 1e-5;
+        const double boxes[18] = {
+            -0.0305,           0,    0,    0.02, 0.1, 0.1, 0.0305, 0, 0, 0.02, 0.1, 0.1, 0, 0,
+            -0.03 + down_step, 0.03, 0.03, 0.02};
         struct world_scene s;
         struct tact_pose at = tact_pose_identity(), turned = at;
         const double turn[3] = {0.0, 0.0, 0.05};
@@ -259,7 +260,7 @@ static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
         tact_quat_from_rotvec(turned.quat_wxyz, turn);
         measure_field_patch_with_counts(&box, &turned, 1e8, &fork_shape, &at, INFINITY, counts, &p);
         double most = fmax(p.semi[0], p.semi[1]) * p.wrench[0];
-        printf("pressed by %g m: torque %.3g N m of at most %.3g, %d cut\n", down, p.wrench[3],
+        printf("pressed by %g m: torque %.3g N m of at most %.3g, %d cut\n", down_step, p.wrench[3],
                most, counts[TACT_COUNT_OPPOSED]);
         assert_int_equal(counts[TACT_COUNT_OPPOSED], !i);
         assert_true(i ? fabs(p.wrench[3]) < most : fabs(p.wrench[3]) == most);

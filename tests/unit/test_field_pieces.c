@@ -213,9 +213,9 @@ static void field_stiffness_has_no_jumps(void **state)
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *box = field_box(0.02, 0.03, 0.01, 4e4, 4);
-    struct tact_pressure_field *small = make_ball_field(0.012, 2e6, 1);
+    struct tact_pressure_field *small_ball_field = make_ball_field(0.012, 2e6, 1);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
-    const struct tact_pressure_field *a[KINDS] = {ball, box, small, ball};
+    const struct tact_pressure_field *a[KINDS] = {ball, box, small_ball_field, ball};
     const struct tact_pressure_field *b[KINDS] = {box, box, hard, hard};
     int segments = campaign_trial_count(60, 10000), touching = 0, stiffness_jump_count = 0;
     double worst = 0.0;
@@ -240,7 +240,7 @@ static void field_stiffness_has_no_jumps(void **state)
     assert_int_equal(stiffness_jump_count, 0);
     tact_field_free(ball);
     tact_field_free(box);
-    tact_field_free(small);
+    tact_field_free(small_ball_field);
     tact_field_free(hard);
     tact_mesh_free(mesh);
 }

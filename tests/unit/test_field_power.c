@@ -57,10 +57,10 @@ static void triangle_quadrature_rules_are_exact(void **state)
             }
         }
     }
-    static const double hertz[3] = {0.4458, -0.0049, 0.2988},
+    static const double hertz_surface_coefficients[3] = {0.4458, -0.0049, 0.2988},
                         paraboloid[3] = {0.4139, -0.0359, 0.3370};
     for (int i = 0; i < 2; i++) {
-        const double *known = i ? paraboloid : hertz;
+        const double *known = i ? paraboloid : hertz_surface_coefficients;
         tact_field_make_quadrature_rule(i ? 1.0 : 0.5, &rule);
         for (double c = 0.1; c < 0.95; c += 0.1) {
             double is = rule.fit[0] + c * (rule.fit[1] + c * rule.fit[2]);
@@ -335,8 +335,8 @@ static void force_of_balls_with_any_pressure_power_is_exact(void **state)
         }
     }
     const double effective_modulus = 1e6, approach = 1e-5;
-    const struct tact_material hertz = {.modulus = effective_modulus};
-    measure_patch_of_soft_ball(&hertz, r, 0.5 * approach, &rigid, &p);
+    const struct tact_material hertz_material = {.modulus = effective_modulus};
+    measure_patch_of_soft_ball(&hertz_material, r, 0.5 * approach, &rigid, &p);
     double force = 4.0 / 3.0 * effective_modulus * sqrt(r) * pow(approach, 1.5),
            a = sqrt(r * approach);
     assert_relatively_close(p.wrench[0], force, approach / r);
@@ -353,7 +353,7 @@ static void resting_depth_of_a_ball_is_that_of_hertz(void **state)
     (void)state;
     struct world_scene s;
     struct tact_shape rod = {.kind = TACT_SHAPE_CYLINDER, .size = {0.02, 0.03}};
-    const struct tact_material hertz = {.modulus = 2e4};
+    const struct tact_material hertz_material = {.modulus = 2e4};
     struct tact_contact_law law = make_rigid_law(0.5);
     const double place[3] = {0.0, 0.0, 0.019}, mass = 1.0;
     law.model = tact_contact_model_find("field");
@@ -361,7 +361,7 @@ static void resting_depth_of_a_ball_is_that_of_hertz(void **state)
     open_empty_scene(&s, NULL);
     add_scene_ground(&s);
     add_scene_solid(&s, &rod, mass, place, 0.0);
-    assert_int_equal(tact_world_set_material(s.world, 1, &hertz), 0);
+    assert_int_equal(tact_world_set_material(s.world, 1, &hertz_material), 0);
     struct tact_body *body = tact_world_body(s.world, 0);
     body->pose.quat_wxyz[0] = body->pose.quat_wxyz[1] = sqrt(0.5);
     set_scene_contact_law(&s, 0, 1, &law);

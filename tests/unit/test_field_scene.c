@@ -125,7 +125,9 @@ static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
     tact_scene_free(scene);
     free(text);
     assert_true(fabs(height - 0.01) < 2e-3 && report.contacts_max >= 6);
-    assert_true(report.unconverged <= 6); /* of 600 ticks; 59 with springs that are not anchored */
+    assert_true(
+        report.unconverged <=
+        6); /* at most 6 of 600 ticks are unsolved; with springs that are not anchored 59 are */
     assert_true(report.counts[TACT_COUNT_POLYGONS] > 20 * report.loop.ticks);
     check_replays_of_log(path, 600, 450, 0);
     assert_int_equal(remove(path), 0);

@@ -1,7 +1,7 @@
 /*
  * A guard of a pad or wheel, and one of a board, which are not run for a time, or whose driver does
  * not return, in a time of their own: while the force rises it continues without a step, and what
- * falls falls at once. A beat that was read late is not written.
+ * falls falls at once. A heartbeat that was read late is not written.
  */
 #include <setjmp.h>
 #include <stdarg.h>

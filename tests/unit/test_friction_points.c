@@ -54,9 +54,9 @@ static double make_random_friction_points(struct tact_friction_points *p, double
     if (uniform(0, 3) < 1.0) {
         tilt_normals_of_friction_points(p);
     }
-    const double still[2] = {0.0, 0.0};
+    const double zero_slip[2] = {0.0, 0.0};
     double friction[3];
-    return friction_of_parts(p, still, 1.0, friction);
+    return friction_of_parts(p, zero_slip, 1.0, friction);
 }
 
 /* The limit surface's gauge function, gradient and Hessian, against sums over the parts and finite
@@ -244,17 +244,18 @@ static void solution_derivative_equals_differences(void **state)
         int same = 1;
         for (int k = 0; k < p.rows; k++) {
             struct tact_local_problem beside = p;
-            double both[2][6], unit = fabs(p.b[k]) * 1e-6;
+            double solutions_beside[2][6], unit = fabs(p.b[k]) * 1e-6;
             int limits[2];
             for (int side = 0; side < 2; side++) {
-                memcpy(both[side], next, sizeof both[side]);
+                memcpy(solutions_beside[side], next, sizeof solutions_beside[side]);
                 beside.b[k] = p.b[k] + (side ? unit : -unit);
-                limits[side] = tact_local_cone(&beside, both[side]);
-                same &= tact_local_residual(&beside, both[side]) < 1e-12;
+                limits[side] = tact_local_cone(&beside, solutions_beside[side]);
+                same &= tact_local_residual(&beside, solutions_beside[side]) < 1e-12;
             }
             same &= limits[0] == limits[1];
             for (int i = 0; i < p.rows; i++) {
-                double derivative_by_difference = 0.5 * (both[1][i] - both[0][i]);
+                double derivative_by_difference =
+                    0.5 * (solutions_beside[1][i] - solutions_beside[0][i]);
                 worst =
                     fmax(worst, fabs(derivative_by_difference - slope[6 * i + k] * unit) / next[0]);
                 size = fmax(size, fabs(derivative_by_difference) / next[0]);

@@ -155,8 +155,8 @@ static void send_board_heartbeat(struct tact_guard *guard, int64_t now)
     tact_guard_send(guard, words, now);
 }
 
-static const struct tact_guard_page board_page = {
-    .head = {.size = sizeof board_page, .timeout_ns = GUARD_TIMEOUT_MS * ms},
+static const struct tact_guard_page board_guard_page = {
+    .head = {.size = sizeof board_guard_page, .timeout_ns = GUARD_TIMEOUT_MS * ms},
     .output_count = 1,
     .driver = "driver",
     .name = "name",
@@ -177,7 +177,7 @@ static pthread_t start_board_guard(struct tact_guard_page *page)
 static void board_outputs_are_zeroed_after_the_guard_timeout(void **state)
 {
     (void)state;
-    struct tact_guard_page page = board_page;
+    struct tact_guard_page page = board_guard_page;
     struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
     pthread_t thread = start_board_guard(&page);
     int64_t measured_timeout_ns = measure_guard_timeout(&guard, send_board_heartbeat);
@@ -193,7 +193,7 @@ static void board_outputs_are_zeroed_after_the_guard_timeout(void **state)
 static void zeroing_of_a_board_that_fails_is_repeated(void **state)
 {
     (void)state;
-    struct tact_guard_page page = board_page;
+    struct tact_guard_page page = board_guard_page;
     struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
     pthread_t thread = start_board_guard(&page);
     tact_guard_arm(&guard);

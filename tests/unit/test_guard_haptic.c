@@ -45,7 +45,8 @@ static void open_device(const char *type, struct device_config *c, struct tact_d
 
 /* Runs ticks of 1 ms. Returns the longest duration of a read() and write() [ns]. */
 static int64_t run_haptic_device_ticks(const struct tact_device *device, int ticks,
-                                       const double *out, struct tact_device_input *in, int *stale)
+                                       const double *out, struct tact_device_input *in,
+                                       int *stale_tick_count)
 {
     int64_t next = tact_clock_now(), longest = 0;
     for (int i = 0; i < ticks; i++) {
@@ -56,7 +57,7 @@ static int64_t run_haptic_device_ticks(const struct tact_device *device, int tic
         device->ops->write(device->self, out, now);
         const int64_t took = tact_clock_now() - now;
         longest = took > longest ? took : longest;
-        *stale += in->state == TACT_DEVICE_STALE;
+        *stale_tick_count += in->state == TACT_DEVICE_STALE;
     }
     return longest;
 }
@@ -67,11 +68,11 @@ static void run_haptic_device_until_ok(const struct tact_device *device, const d
                                        struct tact_device_input *in)
 {
     const double none[6] = {0.0};
-    int stale = 0;
-    run_haptic_device_ticks(device, 100, out, in, &stale);
+    int stale_tick_count = 0;
+    run_haptic_device_ticks(device, 100, out, in, &stale_tick_count);
     for (int tries = 0; in->state == TACT_DEVICE_STALE && tries < 20; tries++) {
-        run_haptic_device_ticks(device, 100, none, in, &stale);
-        run_haptic_device_ticks(device, 100, out, in, &stale);
+        run_haptic_device_ticks(device, 100, none, in, &stale_tick_count);
+        run_haptic_device_ticks(device, 100, out, in, &stale_tick_count);
     }
     assert_int_equal(in->state, TACT_DEVICE_OK);
 }
@@ -128,7 +129,7 @@ enum { BLOCKING_TICKS = 700, MAX_SLOW_TICKS = BLOCKING_TICKS / 20 };
 struct blocking_call_result {
     int64_t longest_tick;             /* [ns] */
     int slow_ticks;                   /* number of ticks that took 0.2 ms or more */
-    int stale;                        /* number of ticks */
+    int stale_tick_count;             /* number of ticks */
     double mean_delay, longest_delay; /* reported delay from sensor to force [ms] */
     int stamped_force_count; /* number of forces for which the stand-in has time stamps of pose and
                                 sending */
@@ -137,7 +138,7 @@ struct blocking_call_result {
 
 /* Delays by the stand-in's own stamps, from asking for a pose to the end of the call that sent the
  * force of the tick which read it. pose: number of the pose that each tick read. */
-static void stamp_delays(const unsigned int *pose, struct blocking_call_result *b)
+static void measure_stamped_delays(const unsigned int *pose, struct blocking_call_result *b)
 {
     const unsigned int count = atomic_load(&simulated_haptic->count);
     long last = -1;
@@ -149,7 +150,7 @@ static void stamp_delays(const unsigned int *pose, struct blocking_call_result *
             fabs(step - (double)tick) < 1e-6 && pose[tick] > 0) {
             const double delay =
                 1e-6 * (double)(atomic_load(&simulated_haptic->sent[i].ns) -
-                                atomic_load(&simulated_haptic->asked_ns[pose[tick]]));
+                                atomic_load(&simulated_haptic->pose_request_ns[pose[tick]]));
             b->mean_stamped_delay += delay;
             b->longest_stamped_delay = fmax(b->longest_stamped_delay, delay);
             b->stamped_force_count++;
@@ -174,7 +175,7 @@ static struct blocking_call_result run_with_blocking_calls(void)
     struct device_config c;
     struct tact_device device;
     struct tact_device_input in = {.state = TACT_DEVICE_OK};
-    struct blocking_call_result b = {.stale = 0};
+    struct blocking_call_result b = {.stale_tick_count = 0};
     unsigned int pose[BLOCKING_TICKS];
     open_device("force_dimension", &c, &device);
     int64_t next = tact_clock_now();
@@ -189,17 +190,18 @@ static struct blocking_call_result run_with_blocking_calls(void)
         pose[i] = (unsigned int)lround(in.channel[0] * 1e6);
         b.longest_tick = took > b.longest_tick ? took : b.longest_tick;
         b.slow_ticks += took >= TICK_NS / 5;
-        b.stale += in.state == TACT_DEVICE_STALE;
+        b.stale_tick_count += in.state == TACT_DEVICE_STALE;
     }
     device.ops->close(device.self);
     read_reported_delays(c.messages, &b);
-    stamp_delays(pose, &b);
+    measure_stamped_delays(pose, &b);
     print_message(
         "a tick took %.3f ms at most, %d over 0.2 ms; %d of %d ticks stale; sensor to "
         "force %.2f ms, %.2f ms at most; by the stand-in's stamps %.2f and %.2f ms, in %d "
         "forces\n",
-        (double)b.longest_tick * 1e-6, b.slow_ticks, b.stale, BLOCKING_TICKS, b.mean_delay,
-        b.longest_delay, b.mean_stamped_delay, b.longest_stamped_delay, b.stamped_force_count);
+        (double)b.longest_tick * 1e-6, b.slow_ticks, b.stale_tick_count, BLOCKING_TICKS,
+        b.mean_delay, b.longest_delay, b.mean_stamped_delay, b.longest_stamped_delay,
+        b.stamped_force_count);
     return b;
 }
 
@@ -219,10 +221,10 @@ static void blocking_library_calls_delay_no_tick(void **state)
         atomic_store(&simulated_haptic->call_every, 100);
         atomic_store(&simulated_haptic->numbers_poses, 1);
         b = run_with_blocking_calls();
-        is_spoiled = b.stale > 600 || b.stamped_force_count < 150 ||
+        is_spoiled = b.stale_tick_count > 600 || b.stamped_force_count < 150 ||
                      b.slow_ticks > MAX_SLOW_TICKS || b.longest_tick >= 40 * TICK_NS;
     } while (is_spoiled && ++tries < 10);
-    assert_true(!is_spoiled && b.stale > 30);
+    assert_true(!is_spoiled && b.stale_tick_count > 30);
     assert_true(b.mean_delay > 0.6 && b.longest_delay > 50.0);
     assert_true(fabs(b.mean_delay - b.mean_stamped_delay) < 0.1);
     assert_true(fabs(b.longest_delay - b.longest_stamped_delay) < 1.0);
@@ -235,16 +237,16 @@ static void hanging_haptic_library_is_reported(void **state)
     struct tact_device device;
     struct tact_device_input in = {.state = TACT_DEVICE_OK};
     const double out[6] = {1.0};
-    int stale = 0;
+    int stale_tick_count = 0;
     (void)state;
     reset_simulated_haptic();
     open_device("force_dimension", &c, &device);
     run_haptic_device_until_ok(&device, out, &in);
     atomic_store(&simulated_haptic->call_us, 800000);
-    run_haptic_device_ticks(&device, 700, out, &in, &stale);
+    run_haptic_device_ticks(&device, 700, out, &in, &stale_tick_count);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     atomic_store(&simulated_haptic->call_us, 0);
-    run_haptic_device_ticks(&device, 300, out, &in, &stale);
+    run_haptic_device_ticks(&device, 300, out, &in, &stale_tick_count);
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "no pose for 0.5 s"));
 }

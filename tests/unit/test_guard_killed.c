@@ -118,7 +118,7 @@ static double sent_force_x(unsigned int index)
 struct force_course_since_event {
     double step, most;
     int trips;
-    int64_t trip_ns[64]; /* time of each fall to 0 */
+    int64_t force_drop_ns[64]; /* time of each fall to 0 */
 };
 
 /* Prints the command's messages and fails the test. */
@@ -156,7 +156,7 @@ static struct force_course_since_event wait_until_pressed(unsigned int from)
         const int is_guard_trip = force == 0.0 && last != 0.0;
         if (is_guard_trip) {
             assert_true(force_course_since_event.trips < 64);
-            force_course_since_event.trip_ns[force_course_since_event.trips++] = sent_ns;
+            force_course_since_event.force_drop_ns[force_course_since_event.trips++] = sent_ns;
         }
         force_course_since_event.step =
             fmax(force_course_since_event.step, is_guard_trip ? 0.0 : fabs(force - last));
@@ -215,7 +215,8 @@ static int64_t send_signal_to_command(pid_t command, int number)
 /* Largest values measured in repetitions of one kind of event. */
 struct event_measurements {
     double time_to_zero_ms, step, most;
-    int late, trips; /* number of events whose force lasted over 5 ms; number of falls to 0 */
+    int late_events,
+        trips; /* number of events whose force lasted over 5 ms; number of falls to 0 */
     int late_without_cpu_stall;  /* number of late events without the time in which processors were
                                     stalled */
     int trips_without_cpu_stall; /* number of falls to 0 without a processor stall in the 10 ms
@@ -231,14 +232,14 @@ static void add_times_and_force_steps(struct event_measurements *all, int64_t ev
     const int64_t force_zero_ns = event_ns + (int64_t)(time_to_zero_ms * 1e6);
     const double cpu_stalled_ms = (double)cpu_stall_ns_between(event_ns, force_zero_ns) * 1e-6;
     all->time_to_zero_ms = fmax(all->time_to_zero_ms, time_to_zero_ms);
-    all->late += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
+    all->late_events += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
     all->late_without_cpu_stall += time_to_zero_ms - cpu_stalled_ms > MAX_TIME_TO_ZERO_MS;
     all->step = fmax(all->step, back->step);
     all->most = fmax(all->most, back->most);
     all->trips += back->trips;
     for (int i = 0; i < back->trips; i++) {
         all->trips_without_cpu_stall +=
-            cpu_stall_ns_between(back->trip_ns[i] - 10 * ms, back->trip_ns[i]) == 0;
+            cpu_stall_ns_between(back->force_drop_ns[i] - 10 * ms, back->force_drop_ns[i]) == 0;
     }
 }
 
@@ -247,23 +248,24 @@ static void add_times_and_force_steps(struct event_measurements *all, int64_t ev
  * by as long as the processors were stalled between event and zero. Under a sanitizer a killed
  * process takes longer to end. */
 static void check_times_and_force_steps(const char *what, const struct event_measurements *all,
-                                        int times)
+                                        int repeat_count)
 {
     const int is_real_time = set_measuring_priority(1);
     set_measuring_priority(0);
     print_message("%s: %d times: gone in %.2f ms at most (%d over 5 ms, %d without the stalls of "
                   "processors), largest step on return %.3f N, largest force %.2f N, %d times late "
                   "again, %d without a stall%s\n",
-                  what, times, all->time_to_zero_ms, all->late, all->late_without_cpu_stall,
-                  all->step, all->most, all->trips, all->trips_without_cpu_stall,
-                  is_real_time ? "" : ", without real-time priority");
+                  what, repeat_count, all->time_to_zero_ms, all->late_events,
+                  all->late_without_cpu_stall, all->step, all->most, all->trips,
+                  all->trips_without_cpu_stall, is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
         assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
     } else {
-        assert_true(is_real_time ? all->late_without_cpu_stall == 0 : 2 * all->late <= times);
+        assert_true(is_real_time ? all->late_without_cpu_stall == 0
+                                 : 2 * all->late_events <= repeat_count);
         /* the force takes 0.3 s to return: a guard that trips again meanwhile is the exception */
-        assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + times / 10
-                                 : all->trips <= times);
+        assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + repeat_count / 10
+                                 : all->trips <= repeat_count);
     }
     assert_true(all->step < MAX_FORCE_STEP_N);
     assert_true(all->most < full + MAX_FORCE_STEP_N);
@@ -287,10 +289,10 @@ static void terminate_command(pid_t command)
 
 static void force_is_zero_after_a_killed_command(void **state)
 {
-    const int times = campaign_trial_count(2, 50);
+    const int repeat_count = campaign_trial_count(2, 50);
     struct event_measurements all = {.step = 0.0};
     (void)state;
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < repeat_count; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
         const struct force_course_since_event back = wait_until_pressed(begin);
@@ -301,17 +303,17 @@ static void force_is_zero_after_a_killed_command(void **state)
         add_times_and_force_steps(&all, now, wait_until_force_is_zero(from, now), &back);
         wait_until_device_closed();
     }
-    check_times_and_force_steps("kill -9", &all, times);
+    check_times_and_force_steps("kill -9", &all, repeat_count);
 }
 
 static void force_returns_softly_after_a_stopped_command(void **state)
 {
-    const int times = campaign_trial_count(2, 50);
+    const int repeat_count = campaign_trial_count(2, 50);
     struct event_measurements all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < repeat_count; i++) {
         sleep_for_us(1000 + 137 * i);
         unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGSTOP);
@@ -323,19 +325,19 @@ static void force_returns_softly_after_a_stopped_command(void **state)
     }
     terminate_command(command);
     wait_until_device_closed();
-    check_times_and_force_steps("SIGSTOP", &all, times);
+    check_times_and_force_steps("SIGSTOP", &all, repeat_count);
 }
 
 /* An unplugged device receives no force; the test checks how the force returns when it is plugged
  * in again. */
 static void force_returns_softly_to_a_replugged_device(void **state)
 {
-    const int times = campaign_trial_count(2, 50);
+    const int repeat_count = campaign_trial_count(2, 50);
     struct event_measurements all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < repeat_count; i++) {
         sleep_for_us(1000 + 137 * i);
         set_measuring_priority(1);
         const int64_t now = tact_clock_now();
@@ -352,7 +354,7 @@ static void force_returns_softly_to_a_replugged_device(void **state)
     }
     terminate_command(command);
     wait_until_device_closed();
-    check_times_and_force_steps("unplug", &all, times);
+    check_times_and_force_steps("unplug", &all, repeat_count);
 }
 
 /* Process id of the command's guard process, its only child. */
@@ -373,9 +375,9 @@ static pid_t guard_of(pid_t command)
  * not read yet. */
 static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
 {
-    const int times = campaign_trial_count(2, 10);
+    const int repeat_count = campaign_trial_count(2, 10);
     (void)state;
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < repeat_count; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
         wait_until_pressed(begin);
@@ -433,12 +435,12 @@ static double largest_force_step_since(unsigned int from)
  * stays away while the device is moved back, and returns as the device presses on. */
 static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
 {
-    const int times = campaign_trial_count(1, 50);
+    const int repeat_count = campaign_trial_count(1, 50);
     double step = 0.0;
     (void)state;
     assert_int_equal(write_scene(scene_of_tool), 0);
     const pid_t command = start_command();
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < repeat_count; i++) {
         move_device(0);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         atomic_store(&simulated_haptic->buttons, 3U);
@@ -459,7 +461,7 @@ static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
     wait_until_device_closed();
     atomic_store(&simulated_haptic->x, pressed_position_m);
     assert_int_equal(write_scene(scene), 0);
-    print_message("clutch: %d times: largest step of force %.3f N\n", times, step);
+    print_message("clutch: %d times: largest step of force %.3f N\n", repeat_count, step);
     assert_true(step < MAX_FORCE_STEP_N);
 }
 

@@ -278,15 +278,15 @@ static void joint_drive_is_stable_at_any_gain(void **state)
     struct tact_hand_state s = tact_hand_state(hand);
     s.target[0] = 0.5;
     s.target[1] = -0.8;
-    double late = 0;
+    double latest_speed = 0;
     for (int k = 0; k < 5000; k++) {
         assert_int_equal(tact_hand_free_velocity(hand, 1e-3, gravity, NULL), 0);
         tact_hand_integrate(hand, 1e-3);
         assert_true(isfinite(s.q[0] + s.q[1] + s.v[0] + s.v[1]));
-        late = k > 4000 ? fmax(late, fabs(s.v[0]) + fabs(s.v[1])) : 0;
+        latest_speed = k > 4000 ? fmax(latest_speed, fabs(s.v[0]) + fabs(s.v[1])) : 0;
     }
-    print_message("rates after 4 s: %.1e rad/s; angles %.9f %.9f\n", late, s.q[0], s.q[1]);
-    assert_true(late < 1e-9);
+    print_message("rates after 4 s: %.1e rad/s; angles %.9f %.9f\n", latest_speed, s.q[0], s.q[1]);
+    assert_true(latest_speed < 1e-9);
     assert_true(fabs(s.q[0] - 0.5) < 1e-6 && fabs(s.q[1] + 0.8) < 1e-6);
     tact_hand_destroy(hand);
 }

@@ -118,10 +118,10 @@ static void device_feels_the_stiffness_of_its_axis(void **state)
     for (int trial = 0; trial < 200; trial++) {
         struct spring spring;
         double error[3], torque[2][3], along[2][3];
-        const int is_far = trial % 2, axis = trial % 3;
+        const int has_large_error = trial % 2, axis = trial % 3;
         make_random_spring(&spring, 0.0);
         random_attitude(error, 1.0);
-        tact_v3_scale(error, error, angles[is_far] / tact_v3_norm(error));
+        tact_v3_scale(error, error, angles[has_large_error] / tact_v3_norm(error));
         for (int i = 0; i < 3; i++) {
             spring.k[i] = uniform(1.0, 4.0);
         }
@@ -138,7 +138,7 @@ static void device_feels_the_stiffness_of_its_axis(void **state)
             tact_hand_destroy(hand);
         }
         const double felt = (along[1][axis] - along[0][axis]) / (2.0 * by);
-        most[is_far] = fmax(most[is_far], felt / spring.k[axis] - 1.0);
+        most[has_large_error] = fmax(most[has_large_error], felt / spring.k[axis] - 1.0);
     }
     print_message("stiffer than the axis by %.1e, at 0.2 rad by %.1e\n", most[0], most[1]);
     assert_true(most[0] < 1e-5 && most[1] < 0.03);
@@ -195,16 +195,16 @@ static void target_loop_has_its_exact_energy_balance(void **state)
     for (int trial = 0; trial < 9; trial++) {
         const int is_wall = trial % 3 == 2, is_damped = trial % 3 == 1;
         struct loop loop = {.inertia = is_wall ? 1e9 : 3e-4};
-        double gained[3], most[3];
+        double gained_energy[3], most[3];
         make_random_spring(&loop.spring, is_damped ? 2e-3 : 0.0);
         for (int i = 0; i < 3; i++) {
             loop.reach[i] = uniform(0.5, 1.0) * 0.8;
             loop.phase[i] = uniform(-pi, pi);
         }
         for (int i = 0; i < 3; i++) {
-            gained[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
+            gained_energy[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
         }
-        check_loop_balance(is_wall, is_damped, gained, most[2]);
+        check_loop_balance(is_wall, is_damped, gained_energy, most[2]);
     }
 }
 

@@ -114,7 +114,7 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
         random_spring_matrix(k, 1000.0, 0.05);
         assert_int_equal(tact_hand_set_base_matrices(hand, quat, k, zeros), 0);
         random_placement(s.q, 0.1, 1.5);
-        random_placement(s.target, 0.1, 1.5); /* up to 3 rad apart */
+        random_placement(s.target, 0.1, 1.5); /* base and target are up to 3 rad apart */
         double q[6], target[6];
         memcpy(q, s.q, sizeof q);
         memcpy(target, s.target, sizeof target);
@@ -124,16 +124,17 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
         tact_v3_cross(moment, arm, s.torque);
         for (int i = 0; i < 6; i++) {
             const double by = 1e-5;
-            double less[6], more[6];
-            move_base(less, q, i, -by);
+            double moved_back[6], more[6];
+            move_base(moved_back, q, i, -by);
             move_base(more, q, i, by);
-            const double wanted =
-                -(spring_energy(k, quat, target, more) - spring_energy(k, quat, target, less)) /
-                (2.0 * by);
-            move_base(less, target, i, -by);
+            const double wanted = -(spring_energy(k, quat, target, more) -
+                                    spring_energy(k, quat, target, moved_back)) /
+                                  (2.0 * by);
+            move_base(moved_back, target, i, -by);
             move_base(more, target, i, by);
             const double reaction =
-                (spring_energy(k, quat, more, q) - spring_energy(k, quat, less, q)) / (2.0 * by);
+                (spring_energy(k, quat, more, q) - spring_energy(k, quat, moved_back, q)) /
+                (2.0 * by);
             const double torque_at_target = s.torque[i] - (i < 3 ? 0.0 : moment[i - 3]);
             const double unit = i < 3 ? 300.0 : 15.0;
             worst = fmax(worst, fabs(s.torque[i] - wanted) / unit);
@@ -263,12 +264,12 @@ static void loop_against_a_matrix_coupling_generates_no_energy(void **state)
     for (int trial = 0; trial < 6; trial++) {
         const int is_wall = trial % 3 == 2, is_damped = trial % 3 == 1;
         struct loop loop = {.mass = is_wall ? 1e9 : mass, .inertia = is_wall ? 1e9 : 3e-4};
-        double gained[3], most[3];
+        double gained_energy[3], most[3];
         make_random_loop(&loop, is_damped ? 1.0 : 0.0);
         for (int i = 0; i < 3; i++) {
-            gained[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
+            gained_energy[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
         }
-        check_loop_balance(is_wall, is_damped, gained, most[2]);
+        check_loop_balance(is_wall, is_damped, gained_energy, most[2]);
     }
 }
 
@@ -374,7 +375,7 @@ static void matrices_of_two_drives_move_a_base_as_the_drives(void **state)
     tact_hand_destroy(hands[1]);
 }
 
-static void bad_matrices_are_refused(void **state)
+static void bad_base_coupling_matrices_are_refused(void **state)
 {
     (void)state;
     const double quat[4] = {1.0, 0.0, 0.0, 0.0};
@@ -408,7 +409,7 @@ int main(void)
         cmocka_unit_test(torque_beside_a_limited_force_is_that_of_the_least_energy),
         cmocka_unit_test(base_comes_to_rest_at_a_far_target),
         cmocka_unit_test(matrices_of_two_drives_move_a_base_as_the_drives),
-        cmocka_unit_test(bad_matrices_are_refused),
+        cmocka_unit_test(bad_base_coupling_matrices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

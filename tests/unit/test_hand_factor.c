@@ -23,23 +23,23 @@ static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
  * more than TACT_UNKNOWNS_PER_NODE links. */
 static struct tact_hand *random_branching_hand(int n)
 {
-    struct tact_link_def defs[JOINTS] = {{0}};
+    struct tact_link_def link_definitions[JOINTS] = {{0}};
     struct tact_pose base = random_pose(0.1);
     struct tact_hand *hand;
     double diagonal[JOINTS];
     for (int i = 0; i < n; i++) {
         int starts_branch = uniform(0, 1) < 0.3;
-        defs[i].parent = i == 0 ? -1 : starts_branch ? (int)uniform(-1, i) : i - 1;
-        defs[i].joint = uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE;
-        defs[i].origin = random_pose(0.05);
-        defs[i].mass = uniform(0.01, 0.1);
+        link_definitions[i].parent = i == 0 ? -1 : starts_branch ? (int)uniform(-1, i) : i - 1;
+        link_definitions[i].joint = uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE;
+        link_definitions[i].origin = random_pose(0.05);
+        link_definitions[i].mass = uniform(0.01, 0.1);
         for (int k = 0; k < 3; k++) {
-            defs[i].axis[k] = uniform(-1, 1);
-            defs[i].center[k] = uniform(-0.02, 0.02);
-            defs[i].inertia[k] = 1e-5;
+            link_definitions[i].axis[k] = uniform(-1, 1);
+            link_definitions[i].center[k] = uniform(-0.02, 0.02);
+            link_definitions[i].inertia[k] = 1e-5;
         }
     }
-    assert_int_equal(tact_hand_create(defs, n, &base, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, n, &base, &hand), 0);
     for (int i = 0; i < n; i++) {
         tact_hand_state(hand).q[i] = uniform(-1, 1);
         diagonal[i] = uniform(0, 1e-5);
@@ -77,8 +77,8 @@ static void mass_matrix_factor_solves_as_lapack(void **state)
 {
     (void)state;
     double worst = 0, x[JOINTS], y[JOINTS];
-    for (int tree = 0; tree < TREES; tree++) {
-        int n = 1 + tree % JOINTS;
+    for (int tree_index = 0; tree_index < TREES; tree_index++) {
+        int n = 1 + tree_index % JOINTS;
         struct tact_hand *hand = random_branching_hand(n);
         for (int i = 0; i < n; i++) {
             x[i] = y[i] = uniform(-1, 1);
@@ -98,8 +98,8 @@ static void mass_matrix_factor_gives_contact_mobility(void **state)
 {
     (void)state;
     double worst = 0;
-    for (int tree = 0; tree < TREES; tree++) {
-        int n = 1 + tree % JOINTS;
+    for (int tree_index = 0; tree_index < TREES; tree_index++) {
+        int n = 1 + tree_index % JOINTS;
         struct tact_hand *hand = random_branching_hand(n);
         double j[6 * JOINTS] = {0}, z[6 * JOINTS], y[6 * JOINTS], s[36] = {0}, exact[36] = {0};
         for (int link = (int)uniform(0, n), k = 0; k < 2; link = (int)uniform(0, n), k++) {
@@ -131,8 +131,8 @@ static void mass_matrix_factor_gives_contact_mobility(void **state)
 static void joint_rates_convert_to_scaled_and_back(void **state)
 {
     (void)state;
-    for (int tree = 0; tree < TREES; tree++) {
-        int n = 1 + tree % JOINTS;
+    for (int tree_index = 0; tree_index < TREES; tree_index++) {
+        int n = 1 + tree_index % JOINTS;
         struct tact_hand *hand = random_branching_hand(n);
         double v[JOINTS], square = 0, exact = 0;
         for (int i = 0; i < n; i++) {
@@ -169,8 +169,8 @@ static void indefinite_mass_matrices_are_refused(void **state)
 static void four_vectors_at_a_time_have_the_bits_of_one(void **state)
 {
     (void)state;
-    for (int tree = 0; tree < TREES; tree++) {
-        int n = 1 + tree % JOINTS;
+    for (int tree_index = 0; tree_index < TREES; tree_index++) {
+        int n = 1 + tree_index % JOINTS;
         struct tact_hand *hand = random_branching_hand(n);
         double four[4 * JOINTS], one[4][JOINTS];
         for (int i = 0; i < 4 * n; i++) {

@@ -22,12 +22,13 @@ static const char *const models[HAND_FILE_COUNT] = {
 
 static int read_file_in_hand_folder(void *user, const char *path, char **data, uint64_t *size)
 {
-    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n";
+    static const char git_lfs_pointer[] =
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\n";
     char whole[1024];
     (void)user;
     if (!strcmp(path, "pointer.stl")) {
-        *data = strdup(pointer);
-        *size = sizeof pointer - 1;
+        *data = strdup(git_lfs_pointer);
+        *size = sizeof git_lfs_pointer - 1;
         return *data ? 0 : -ENOMEM;
     }
     snprintf(whole, sizeof whole, HAND_FILES_FOLDER "%s", path);

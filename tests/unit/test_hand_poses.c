@@ -165,7 +165,7 @@ static void simulate_random_pose(struct tact_session *session, const struct tact
 static void hands_in_random_poses_keep_ranges_and_lose_energy(void **state)
 {
     (void)state;
-    long tick_total = 0, unsolved_tick_total = 0;
+    long total_ticks = 0, total_unsolved_ticks = 0;
     const int poses = campaign_trial_count(POSES, ALL_POSES) / (HANDS * PERIODS);
     for (int file = 0; file < HANDS; file++) {
         for (int k = 0; k < PERIODS; k++) {
@@ -180,20 +180,20 @@ static void hands_in_random_poses_keep_ranges_and_lose_energy(void **state)
             }
             struct tact_session_report report;
             assert_int_equal(tact_session_end(session, &report), 0);
-            const unsigned long unsolved = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];
+            const unsigned long unsolved_ticks = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];
             print_message("%s, %g s: energy rises by %.1e J, ranges are left by %.1e, up to %d "
                           "contacts, %lu of %ld ticks unsolved\n",
                           files[file], tick_periods[k], out.rise, out.range, report.contacts_max,
-                          unsolved, out.ticks);
+                          unsolved_ticks, out.ticks);
             assert_true(out.rise <= 1e-9);
             assert_true(out.range <= 1e-9);
-            tick_total += out.ticks;
-            unsolved_tick_total += (long)unsolved;
+            total_ticks += out.ticks;
+            total_unsolved_ticks += (long)unsolved_ticks;
             tact_session_destroy(session);
             tact_scene_free(scene);
         }
     }
-    assert_true(100 * unsolved_tick_total <= tick_total);
+    assert_true(100 * total_unsolved_ticks <= total_ticks);
 }
 
 int main(void)

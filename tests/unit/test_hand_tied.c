@@ -32,7 +32,7 @@ static struct tact_link_def make_child_link(int parent, enum tact_joint_kind joi
 /* A planar chain of two rods, the second turned by multiplier times the first plus an offset. */
 struct tied_rods {
     double multiplier, offset;
-    struct tact_link_def defs[2];
+    struct tact_link_def link_definitions[2];
 };
 
 static struct tied_rods make_tied_rods(double multiplier, double offset)
@@ -41,23 +41,24 @@ static struct tied_rods make_tied_rods(double multiplier, double offset)
         multiplier,
         offset,
         {make_child_link(-1, TACT_JOINT_HINGE), make_child_link(0, TACT_JOINT_HINGE)}};
-    r.defs[0].center[2] = -0.03;
-    r.defs[1].center[2] = -0.025;
-    r.defs[1].origin.position[2] = -0.06;
-    r.defs[1].mass = 0.06;
-    r.defs[1].mimic = 1;
-    r.defs[1].multiplier = multiplier;
-    r.defs[1].offset = r.defs[1].start = offset;
+    r.link_definitions[0].center[2] = -0.03;
+    r.link_definitions[1].center[2] = -0.025;
+    r.link_definitions[1].origin.position[2] = -0.06;
+    r.link_definitions[1].mass = 0.06;
+    r.link_definitions[1].mimic = 1;
+    r.link_definitions[1].multiplier = multiplier;
+    r.link_definitions[1].offset = r.link_definitions[1].start = offset;
     return r;
 }
 
 /* Angular acceleration of the first of two tied rods, by Lagrange's equation of its angle. */
 static double tied_rods_acceleration(const struct tied_rods *r, double q, double v)
 {
-    const double m1 = r->defs[0].mass, m2 = r->defs[1].mass, a = 0.06, c1 = 0.03, c2 = 0.025;
+    const double m1 = r->link_definitions[0].mass, m2 = r->link_definitions[1].mass, a = 0.06,
+                 c1 = 0.03, c2 = 0.025;
     const double turn = 1.0 + r->multiplier, bend = r->multiplier * q + r->offset;
-    const double i1 = r->defs[0].inertia[1] + m1 * c1 * c1,
-                 i2 = r->defs[1].inertia[1] + m2 * c2 * c2;
+    const double i1 = r->link_definitions[0].inertia[1] + m1 * c1 * c1,
+                 i2 = r->link_definitions[1].inertia[1] + m2 * c2 * c2;
     const double inertia =
         i1 + m2 * a * a + i2 * turn * turn + 2.0 * m2 * a * c2 * turn * cos(bend);
     const double slope = -2.0 * m2 * a * c2 * turn * r->multiplier * sin(bend);
@@ -81,7 +82,7 @@ static void swing_rods_exactly(const struct tied_rods *r, double seconds, double
 }
 
 static struct tact_hand *open_hand(struct world_scene *s, double h, const double *gravity,
-                                   const struct tact_link_def *defs, int count)
+                                   const struct tact_link_def *link_definitions, int count)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_pose base = tact_pose_identity();
@@ -89,7 +90,7 @@ static struct tact_hand *open_hand(struct world_scene *s, double h, const double
     options.period = h;
     memcpy(options.gravity, gravity, sizeof options.gravity);
     open_empty_scene(s, &options);
-    assert_int_equal(tact_hand_create(defs, count, &base, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, count, &base, &hand), 0);
     assert_int_equal(tact_world_add_hand(s->world, hand, 0), 0);
     finish_scene_building(s);
     return hand;
@@ -110,7 +111,7 @@ static void tied_rods_swing_as_one_coordinate(void **state)
             const double h = 5e-4 * (1 << k), q0 = 0.8, v0 = 3.0;
             double q = q0, v = v0;
             struct world_scene s;
-            struct tact_hand *hand = open_hand(&s, h, weight, r.defs, 2);
+            struct tact_hand *hand = open_hand(&s, h, weight, r.link_definitions, 2);
             const struct tact_hand_state now = tact_hand_state(hand);
             const double before = v0 - 0.5 * h * tied_rods_acceleration(&r, q0, v0);
             now.q[0] = q0;
@@ -147,22 +148,22 @@ static void tied_slides_move_as_one_coordinate(void **state)
     for (int variant_index = 0; variant_index < 6; variant_index++) {
         const double h = 1e-3, c = variant_index % 3 - 1.5, offset = 0.01;
         const int leading_slide = variant_index / 3, follower = 1 - leading_slide;
-        struct tact_link_def defs[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
-                                        make_child_link(0, TACT_JOINT_SLIDE)};
+        struct tact_link_def link_definitions[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
+                                                    make_child_link(0, TACT_JOINT_SLIDE)};
         struct world_scene s;
-        defs[leading_slide].stiffness = 300.0;
-        defs[leading_slide].damping = 2.0;
-        defs[follower].stiffness = 80.0;
-        defs[follower].armature = 0.05;
-        defs[follower].mimic = 1 + leading_slide;
-        defs[follower].multiplier = c;
-        defs[follower].offset = defs[follower].start = offset;
-        struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
+        link_definitions[leading_slide].stiffness = 300.0;
+        link_definitions[leading_slide].damping = 2.0;
+        link_definitions[follower].stiffness = 80.0;
+        link_definitions[follower].armature = 0.05;
+        link_definitions[follower].mimic = 1 + leading_slide;
+        link_definitions[follower].multiplier = c;
+        link_definitions[follower].offset = link_definitions[follower].start = offset;
+        struct tact_hand *hand = open_hand(&s, h, no_weight, link_definitions, 2);
         const struct tact_hand_state q = tact_hand_state(hand);
         /* displacement of the first mass for a unit of the common coordinate */
         const double first = leading_slide ? c : 1.0;
-        const double mass =
-            0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) + defs[follower].armature * c * c;
+        const double mass = 0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) +
+                            link_definitions[follower].armature * c * c;
         double x = 0.0, v = 0.0;
         q.target[leading_slide] = 0.02;
         q.target[follower] = 0.015;
@@ -185,18 +186,18 @@ static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
 {
     (void)state;
     const struct tact_tendon_term terms[2] = {{0, 2.0}, {1, -3.0}};
-    struct tact_link_def defs[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
-                                    make_child_link(-1, TACT_JOINT_SLIDE)};
+    struct tact_link_def link_definitions[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
+                                                make_child_link(-1, TACT_JOINT_SLIDE)};
     struct world_scene s;
     const double h = 1e-3, inverse_mass = (4.0 + 9.0) / 0.1;
     double length = 0.02, rate = 0.0;
-    defs[0].stiffness = 40.0;
-    defs[0].damping = 0.5;
-    defs[0].limit = 1.0;
-    defs[0].start = 0.01;
-    defs[0].tendon = terms;
-    defs[0].tendon_count = 2;
-    struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
+    link_definitions[0].stiffness = 40.0;
+    link_definitions[0].damping = 0.5;
+    link_definitions[0].limit = 1.0;
+    link_definitions[0].start = 0.01;
+    link_definitions[0].tendon = terms;
+    link_definitions[0].tendon_count = 2;
+    struct tact_hand *hand = open_hand(&s, h, no_weight, link_definitions, 2);
     const struct tact_hand_state q = tact_hand_state(hand);
     assert_true(q.target[0] == 2.0 * 0.01);
     q.target[0] = 0.08;
@@ -229,15 +230,15 @@ static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
 static void following_finger_has_the_grip_margin_of_its_leader(void **state)
 {
     (void)state;
-    struct tact_link_def defs[3] = {make_child_link(-1, TACT_JOINT_SLIDE),
-                                    make_child_link(-1, TACT_JOINT_SLIDE),
-                                    make_child_link(-1, TACT_JOINT_SLIDE)};
+    struct tact_link_def link_definitions[3] = {make_child_link(-1, TACT_JOINT_SLIDE),
+                                                make_child_link(-1, TACT_JOINT_SLIDE),
+                                                make_child_link(-1, TACT_JOINT_SLIDE)};
     struct world_scene s;
-    defs[0].stiffness = 300.0;
-    defs[0].limit = 1.0;
-    defs[1].mimic = 1;
-    defs[1].multiplier = -0.5;
-    struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, defs, 3);
+    link_definitions[0].stiffness = 300.0;
+    link_definitions[0].limit = 1.0;
+    link_definitions[1].mimic = 1;
+    link_definitions[1].multiplier = -0.5;
+    struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, link_definitions, 3);
     for (int k = 0; k < 2; k++) { /* the required force is 3 N, then 0.3 N */
         int held[3];
         double left[3];
@@ -255,7 +256,7 @@ static void following_finger_has_the_grip_margin_of_its_leader(void **state)
 /* A tree in which about every third link starts a branch, some joints follow others anywhere in it,
  * and some drives act on tendons of up to three joints. */
 static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS],
-                                          struct tact_link_def *defs,
+                                          struct tact_link_def *link_definitions,
                                           struct tact_tendon_term terms[JOINTS][3])
 {
     struct tact_pose base = random_pose(0.1);
@@ -263,44 +264,46 @@ static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS
     memset(transform, 0, sizeof(double[JOINTS][JOINTS]));
     for (int i = 0; i < n; i++) {
         int starts_branch = uniform(0, 1) < 0.3;
-        defs[i] = make_child_link(i == 0          ? -1
-                                  : starts_branch ? (int)uniform(-1, i)
-                                                  : i - 1,
-                                  uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE);
-        defs[i].origin = random_pose(0.05);
-        defs[i].stiffness = uniform(0, 1);
-        defs[i].damping = uniform(0, 0.1);
+        link_definitions[i] =
+            make_child_link(i == 0          ? -1
+                            : starts_branch ? (int)uniform(-1, i)
+                                            : i - 1,
+                            uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE);
+        link_definitions[i].origin = random_pose(0.05);
+        link_definitions[i].stiffness = uniform(0, 1);
+        link_definitions[i].damping = uniform(0, 0.1);
         for (int k = 0; k < 3; k++) {
-            defs[i].axis[k] = uniform(-1, 1);
+            link_definitions[i].axis[k] = uniform(-1, 1);
         }
     }
     for (int i = 0; i < n; i++) {
         int other = (int)uniform(0, n), led = 0;
         for (int k = 0; k < n; k++) {
-            led |= defs[k].mimic == i + 1;
+            led |= link_definitions[k].mimic == i + 1;
         }
-        if (uniform(0, 1) < 0.4 && other != i && !defs[other].mimic && !led) {
-            defs[i].mimic = other + 1;
-            defs[i].multiplier = (uniform(0, 1) < 0.5 ? -1 : 1) * uniform(0.3, 2.0);
-            defs[i].offset = defs[i].start = uniform(-0.5, 0.5);
+        if (uniform(0, 1) < 0.4 && other != i && !link_definitions[other].mimic && !led) {
+            link_definitions[i].mimic = other + 1;
+            link_definitions[i].multiplier = (uniform(0, 1) < 0.5 ? -1 : 1) * uniform(0.3, 2.0);
+            link_definitions[i].offset = link_definitions[i].start = uniform(-0.5, 0.5);
         }
         for (int k = 0; k < 3 && n > 3 && uniform(0, 1) < 0.3; k++) {
             terms[i][k] = (struct tact_tendon_term){(i + 1 + k) % n, uniform(-2, 2)};
-            defs[i].tendon = terms[i];
-            defs[i].tendon_count = k + 1;
+            link_definitions[i].tendon = terms[i];
+            link_definitions[i].tendon_count = k + 1;
         }
     }
     for (int i = 0; i < n; i++) {
-        transform[i][defs[i].mimic ? defs[i].mimic - 1 : i] =
-            defs[i].mimic ? defs[i].multiplier : 1.0;
+        transform[i][link_definitions[i].mimic ? link_definitions[i].mimic - 1 : i] =
+            link_definitions[i].mimic ? link_definitions[i].multiplier : 1.0;
     }
-    assert_int_equal(tact_hand_create(defs, n, &base, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, n, &base, &hand), 0);
     return hand;
 }
 
 /* The joint-space mass matrix with drive terms, unreduced, row-major. */
-static void joint_matrix_with_drives(struct tact_hand *hand, const struct tact_link_def *defs,
-                                     double h, double full[JOINTS][JOINTS])
+static void joint_matrix_with_drives(struct tact_hand *hand,
+                                     const struct tact_link_def *link_definitions, double h,
+                                     double full[JOINTS][JOINTS])
 {
     const int n = hand->count;
     double mass[JOINTS * JOINTS];
@@ -310,13 +313,14 @@ static void joint_matrix_with_drives(struct tact_hand *hand, const struct tact_l
     }
     for (int i = 0; i < n; i++) {
         const struct tact_tendon_term own = {i, 1.0};
-        const int count = defs[i].tendon_count ? defs[i].tendon_count : 1;
-        const struct tact_tendon_term *terms = defs[i].tendon_count ? defs[i].tendon : &own;
+        const int count = link_definitions[i].tendon_count ? link_definitions[i].tendon_count : 1;
+        const struct tact_tendon_term *terms =
+            link_definitions[i].tendon_count ? link_definitions[i].tendon : &own;
         for (int a = 0; a < count; a++) {
             for (int b = 0; b < count; b++) {
                 full[terms[a].joint][terms[b].joint] +=
                     terms[a].coefficient * terms[b].coefficient *
-                    (h * defs[i].damping + h * h * defs[i].stiffness);
+                    (h * link_definitions[i].damping + h * h * link_definitions[i].stiffness);
             }
         }
     }
@@ -355,18 +359,18 @@ static void tied_hand_solves_as_lapack_on_the_reduced_matrix(void **state)
     (void)state;
     double worst = 0.0;
     int tied_joint_count = 0, tendon_drive_count = 0;
-    for (int tree = 0; tree < TREES; tree++) {
-        const int n = 1 + tree % JOINTS;
+    for (int tree_index = 0; tree_index < TREES; tree_index++) {
+        const int n = 1 + tree_index % JOINTS;
         double full[JOINTS][JOINTS], transform[JOINTS][JOINTS], x[JOINTS], y[JOINTS], size = 0.0;
-        struct tact_link_def defs[JOINTS];
+        struct tact_link_def link_definitions[JOINTS];
         struct tact_tendon_term terms[JOINTS][3];
-        struct tact_hand *hand = random_tied_hand(n, transform, defs, terms);
+        struct tact_hand *hand = random_tied_hand(n, transform, link_definitions, terms);
         assert_int_equal(tact_hand_free_velocity(hand, 1e-2, weight, NULL), 0);
-        joint_matrix_with_drives(hand, defs, 1e-2, full);
+        joint_matrix_with_drives(hand, link_definitions, 1e-2, full);
         for (int i = 0; i < n; i++) {
             x[i] = y[i] = uniform(-1, 1);
-            tied_joint_count += defs[i].mimic > 0;
-            tendon_drive_count += defs[i].tendon_count > 1;
+            tied_joint_count += link_definitions[i].mimic > 0;
+            tendon_drive_count += link_definitions[i].tendon_count > 1;
         }
         solve_reduced_densely(n, full, transform, y);
         tact_hand_solve(hand, x, 1);
@@ -390,30 +394,30 @@ static void thrown_chains_keep_joint_ties_to_rounding(void **state)
     (void)state;
     int stops = 0;
     for (int run = 0; run < 12; run++) {
-        struct tact_link_def defs[5];
+        struct tact_link_def link_definitions[5];
         struct world_scene s;
         for (int i = 0; i < 5; i++) {
-            defs[i] = make_child_link(i - 1, TACT_JOINT_HINGE);
-            defs[i].origin.position[2] = i ? 0.04 : 0.0;
-            defs[i].lower = i ? -0.5 : 0.0;
-            defs[i].upper = i ? 0.7 : 0.0;
-            defs[i].friction = i == 2 ? 0.01 : 0.0;
+            link_definitions[i] = make_child_link(i - 1, TACT_JOINT_HINGE);
+            link_definitions[i].origin.position[2] = i ? 0.04 : 0.0;
+            link_definitions[i].lower = i ? -0.5 : 0.0;
+            link_definitions[i].upper = i ? 0.7 : 0.0;
+            link_definitions[i].friction = i == 2 ? 0.01 : 0.0;
         }
-        defs[2].mimic = 1 + 1;
-        defs[2].multiplier = uniform(-2.0, 2.0);
-        defs[3].mimic = 1 + 4;
-        defs[3].multiplier = uniform(0.3, 1.5);
-        struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, defs, 5);
+        link_definitions[2].mimic = 1 + 1;
+        link_definitions[2].multiplier = uniform(-2.0, 2.0);
+        link_definitions[3].mimic = 1 + 4;
+        link_definitions[3].multiplier = uniform(0.3, 1.5);
+        struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, link_definitions, 5);
         const struct tact_hand_state q = tact_hand_state(hand);
         q.v[0] = uniform(-8.0, 8.0);
         q.v[1] = uniform(-8.0, 8.0);
-        q.v[2] = defs[2].multiplier * q.v[1];
+        q.v[2] = link_definitions[2].multiplier * q.v[1];
         q.v[4] = uniform(-8.0, 8.0);
-        q.v[3] = defs[3].multiplier * q.v[4];
+        q.v[3] = link_definitions[3].multiplier * q.v[4];
         for (int k = 0; k < 300; k++) {
             step_scene(&s);
-            assert_true(fabs(q.q[2] - defs[2].multiplier * q.q[1]) < 1e-14);
-            assert_true(fabs(q.q[3] - defs[3].multiplier * q.q[4]) < 1e-14);
+            assert_true(fabs(q.q[2] - link_definitions[2].multiplier * q.q[1]) < 1e-14);
+            assert_true(fabs(q.q[3] - link_definitions[3].multiplier * q.q[4]) < 1e-14);
             for (int i = 1; i < 5; i++) {
                 assert_true(q.q[i] > -0.5 - 1e-12 && q.q[i] < 0.7 + 1e-12);
             }
@@ -430,25 +434,25 @@ static void invalid_joint_ties_are_refused(void **state)
     (void)state;
     const struct tact_pose base = tact_pose_identity();
     for (int fault = 0; fault < 13; fault++) {
-        struct tact_link_def defs[3] = {make_child_link(-1, TACT_JOINT_HINGE),
-                                        make_child_link(0, TACT_JOINT_HINGE),
-                                        make_child_link(0, TACT_JOINT_HINGE)};
+        struct tact_link_def link_definitions[3] = {make_child_link(-1, TACT_JOINT_HINGE),
+                                                    make_child_link(0, TACT_JOINT_HINGE),
+                                                    make_child_link(0, TACT_JOINT_HINGE)};
         struct tact_tendon_term terms[2] = {{1, 1.0}, {2, 1.0}};
         struct tact_hand *hand = NULL;
-        defs[1].mimic = fault == 1 ? 2 : fault == 2 ? 4 : fault == 3 ? -1 : 1;
-        defs[1].multiplier = fault == 4 ? 0.0 : fault == 5 ? NAN : 2.0;
-        defs[1].start = fault == 6 ? 0.1 : 0.0;
-        defs[0].mimic = fault == 7 ? 3 : 0;
-        defs[0].multiplier = 1.0;
-        defs[0].lower = defs[1].lower = -1.0;
-        defs[0].upper = defs[1].upper = 1.0;
-        defs[1].lower = fault == 8 ? 0.0 : -1.0;
-        defs[0].upper = fault == 8 ? 0.0 : 1.0;
+        link_definitions[1].mimic = fault == 1 ? 2 : fault == 2 ? 4 : fault == 3 ? -1 : 1;
+        link_definitions[1].multiplier = fault == 4 ? 0.0 : fault == 5 ? NAN : 2.0;
+        link_definitions[1].start = fault == 6 ? 0.1 : 0.0;
+        link_definitions[0].mimic = fault == 7 ? 3 : 0;
+        link_definitions[0].multiplier = 1.0;
+        link_definitions[0].lower = link_definitions[1].lower = -1.0;
+        link_definitions[0].upper = link_definitions[1].upper = 1.0;
+        link_definitions[1].lower = fault == 8 ? 0.0 : -1.0;
+        link_definitions[0].upper = fault == 8 ? 0.0 : 1.0;
         terms[0].joint = fault == 9 ? 3 : fault == 10 ? 2 : 1;
         terms[1].coefficient = fault == 11 ? INFINITY : 1.0;
-        defs[2].tendon = terms;
-        defs[2].tendon_count = fault == 12 ? -1 : 2;
-        assert_int_equal(tact_hand_create(defs, 3, &base, &hand), fault ? -EINVAL : 0);
+        link_definitions[2].tendon = terms;
+        link_definitions[2].tendon_count = fault == 12 ? -1 : 2;
+        assert_int_equal(tact_hand_create(link_definitions, 3, &base, &hand), fault ? -EINVAL : 0);
         tact_hand_destroy(hand);
     }
 }

@@ -52,7 +52,7 @@ static void summary_of_an_empty_histogram_is_zero(void **state)
 
 /* Of a single value every quantile is that value; of two values quantiles are exact to the width of
  * a bin. */
-static void histogram_holds_values_of_every_magnitude(void **state)
+static void histogram_counts_values_of_every_magnitude(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -144,7 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(summary_of_an_empty_histogram_is_zero),
-        cmocka_unit_test(histogram_holds_values_of_every_magnitude),
+        cmocka_unit_test(histogram_counts_values_of_every_magnitude),
         cmocka_unit_test(histogram_counts_values_out_of_range),
         cmocka_unit_test(histogram_quantiles_match_sorted_samples),
         cmocka_unit_test(histogram_quantile_is_interpolated_within_a_bin),

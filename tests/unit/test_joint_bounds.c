@@ -33,14 +33,15 @@ static struct tact_link_def make_pendulum_link(void)
 
 /* Creates a world of one hand. */
 static struct tact_hand *open_hand(struct world_scene *s, double h,
-                                   const struct tact_link_def *defs, int count, int weightless)
+                                   const struct tact_link_def *link_definitions, int count,
+                                   int weightless)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
     options.period = h;
     open_empty_scene(s, &options);
-    assert_int_equal(tact_hand_create(defs, count, &base, &hand), 0);
+    assert_int_equal(tact_hand_create(link_definitions, count, &base, &hand), 0);
     assert_int_equal(tact_world_add_hand(s->world, hand, weightless), 0);
     finish_scene_building(s);
     return hand;
@@ -181,12 +182,12 @@ static void joint_armature_slows_a_swing(void **state)
 enum { JOINTS = 8, TREES = 60, ALL_TREES = 1000, TICKS = 150 };
 
 /* A branched tree with nearly singular axes: link 3 and 6 branch off link 0. */
-static void make_random_joint_tree(struct tact_link_def defs[JOINTS])
+static void make_random_joint_tree(struct tact_link_def link_definitions[JOINTS])
 {
     for (int i = 0; i < JOINTS; i++) {
         const int slides = uniform(0, 1) < 0.2;
         const double reach = slides ? 0.02 : 0.5, start = uniform(-1, 1) * reach;
-        defs[i] = (struct tact_link_def){
+        link_definitions[i] = (struct tact_link_def){
             .parent = i == 3 || i == 6 ? 0 : i - 1,
             .joint = slides ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE,
             .axis = {uniform(-1e-6, 1e-6), 1.0, uniform(0, 1) < 0.5 ? 0.0 : uniform(-1, 1)},
@@ -196,14 +197,14 @@ static void make_random_joint_tree(struct tact_link_def defs[JOINTS])
             .center = {0.015, 0, uniform(-0.01, 0.01)},
             .inertia = {1e-6, 4e-6, 4e-6, 0, 0, 0}};
         if (uniform(0, 1) < 0.8) {
-            defs[i].lower = start - uniform(0.0, 0.3) * reach;
-            defs[i].upper = start + uniform(0.01, 0.3) * reach;
+            link_definitions[i].lower = start - uniform(0.0, 0.3) * reach;
+            link_definitions[i].upper = start + uniform(0.01, 0.3) * reach;
         }
         if (uniform(0, 1) < 0.5) {
-            defs[i].friction = exp(uniform(log(1e-4), log(0.1)));
+            link_definitions[i].friction = exp(uniform(log(1e-4), log(0.1)));
         }
         if (uniform(0, 1) < 0.5) {
-            defs[i].armature = exp(uniform(log(1e-6), log(1e-3)));
+            link_definitions[i].armature = exp(uniform(log(1e-6), log(1e-3)));
         }
     }
 }
@@ -222,14 +223,14 @@ static double kinetic_energy_by_mass_matrix(const struct tact_hand *hand, const 
 
 /* Simulates a tree of links with joint stops and friction: no joint passes its stop, friction is
  * within its limit, and energy never exceeds that of the same tick without stops and friction. */
-static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int trial,
+static void simulate_thrown_tree(const struct tact_link_def *link_definitions, double h, int trial,
                                  struct worst worst[3])
 {
     struct world_scene s;
-    struct tact_hand *hand = open_hand(&s, h, defs, JOINTS, trial % 2);
+    struct tact_hand *hand = open_hand(&s, h, link_definitions, JOINTS, trial % 2);
     const struct tact_hand_state q = tact_hand_state(hand);
     for (int i = 0; i < JOINTS; i++) {
-        q.v[i] = uniform(-1, 1) * (defs[i].joint == TACT_JOINT_SLIDE ? 0.3 : 10.0);
+        q.v[i] = uniform(-1, 1) * (link_definitions[i].joint == TACT_JOINT_SLIDE ? 0.3 : 10.0);
     }
     tact_hand_refresh(hand);
     for (int tick = 0; tick < TICKS; tick++) {
@@ -247,11 +248,13 @@ static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int
         record_if_worst(&worst[0],
                         (kinetic_energy_by_mass_matrix(hand, q.v) - most) / (most + 1e-20), trial);
         for (int i = 0; i < JOINTS; i++) {
-            if (defs[i].lower < defs[i].upper) {
-                double beyond = fmax(defs[i].lower - q.q[i], q.q[i] - defs[i].upper);
+            if (link_definitions[i].lower < link_definitions[i].upper) {
+                double beyond =
+                    fmax(link_definitions[i].lower - q.q[i], q.q[i] - link_definitions[i].upper);
                 record_if_worst(&worst[1], beyond, trial);
             } else {
-                record_if_worst(&worst[2], fabs(q.reaction[i]) - defs[i].friction, trial);
+                record_if_worst(&worst[2], fabs(q.reaction[i]) - link_definitions[i].friction,
+                                trial);
             }
         }
     }
@@ -265,9 +268,9 @@ static void thrown_joint_trees_stay_within_their_stops(void **state)
     struct worst worst[3] = {{0}};
     const int tree_count = campaign_trial_count(TREES, ALL_TREES);
     for (int trial = 0; trial < tree_count; trial++) {
-        struct tact_link_def defs[JOINTS];
-        make_random_joint_tree(defs);
-        simulate_thrown_tree(defs, tick_periods[trial % 3], trial, worst);
+        struct tact_link_def link_definitions[JOINTS];
+        make_random_joint_tree(link_definitions);
+        simulate_thrown_tree(link_definitions, tick_periods[trial % 3], trial, worst);
     }
     print_message("energy over that without bounds, relative %.2e; beyond a stop %.2e rad or m; "
                   "friction over its limit %.2e N m\n",

@@ -69,15 +69,15 @@ struct curve {
 static void compute_limit_curve(enum tact_surface surface, struct curve *out)
 {
     enum { RINGS = 100, SECTORS = 128 };
-    int hertz = surface == TACT_SURFACE_HERTZ;
-    double radius = hertz ? 16 / (3 * M_PI) : 1.5; /* in spin arms */
+    int is_hertz_pressure = surface == TACT_SURFACE_HERTZ;
+    double radius = is_hertz_pressure ? 16 / (3 * M_PI) : 1.5; /* in spin arms */
     for (int i = 0; i <= CURVE; i++) {
         double v = cos(0.5 * M_PI * i / CURVE), w = sin(0.5 * M_PI * i / CURVE), all = 0;
         out->f[i] = out->m[i] = 0;
         for (int j = 0; j < RINGS * SECTORS; j++) {
             double a = (j / SECTORS + 0.5) / RINGS,
                    angle = 2 * M_PI * (j % SECTORS + 0.5) / SECTORS;
-            double load = a * (hertz ? sqrt(1 - a * a) : 1);
+            double load = a * (is_hertz_pressure ? sqrt(1 - a * a) : 1);
             double x = radius * a * cos(angle), y = radius * a * sin(angle);
             double speed = hypot(v - w * y, w * x);
             out->f[i] += load * (v - w * y) / speed;
@@ -325,13 +325,13 @@ static double solution_derivative_error(const struct tact_local_problem *p, cons
     double worst = 0, size = 0;
     for (int k = 0; k < p->rows; k++) {
         struct tact_local_problem beside = *p;
-        double both[2][6], unit = fabs(p->b[k]) * step;
+        double solutions_beside[2][6], unit = fabs(p->b[k]) * step;
         int limits[2];
         for (int side = 0; side < 2; side++) {
-            memcpy(both[side], r, sizeof both[side]);
+            memcpy(solutions_beside[side], r, sizeof solutions_beside[side]);
             beside.b[k] = p->b[k] + (side ? unit : -unit);
-            limits[side] = tact_local_cone(&beside, both[side]);
-            if (tact_local_residual(&beside, both[side]) > 1e-12) {
+            limits[side] = tact_local_cone(&beside, solutions_beside[side]);
+            if (tact_local_residual(&beside, solutions_beside[side]) > 1e-12) {
                 return -1;
             }
         }
@@ -339,7 +339,7 @@ static double solution_derivative_error(const struct tact_local_problem *p, cons
             return -1;
         }
         for (int i = 0; i < p->rows; i++) {
-            double derivative_by_difference = (both[1][i] - both[0][i]) / 2;
+            double derivative_by_difference = (solutions_beside[1][i] - solutions_beside[0][i]) / 2;
             worst =
                 fmax(worst, fabs(derivative_by_difference - slope[6 * i + k] * unit) / fabs(r[0]));
             size = fmax(size, fabs(derivative_by_difference) / fabs(r[0]));

@@ -36,7 +36,7 @@ static struct tick_recorder {
     int busy_waits_every_tick;
     struct tact_stop stop;
     uint64_t stop_at_tick;
-    uint64_t between_ticks_call_count;
+    uint64_t count_of_calls_between_ticks;
     /* page faults of the loop's thread up to the first and up to the last tick */
     long page_faults_at_first_tick, page_faults_at_last_tick;
 } tick_recorder;
@@ -173,8 +173,8 @@ static void every_tick_of_the_loop_is_accounted_for(void **state)
     }
 }
 
-/* 20 ms behind: no tick is lost, and each late tick states its lateness against its own planned
- * time. */
+/* The loop falls 20 ms behind: no tick is lost, and each late tick states its lateness against its
+ * own planned time. */
 static void short_stall_of_the_loop_is_caught_up(void **state)
 {
     (void)state;
@@ -310,8 +310,8 @@ static int check_between_ticks(void *user, uint64_t tick)
 {
     struct tick_recorder *s = user;
     assert_int_equal(s->count, tick);
-    assert_int_equal(s->between_ticks_call_count, tick);
-    s->between_ticks_call_count++;
+    assert_int_equal(s->count_of_calls_between_ticks, tick);
+    s->count_of_calls_between_ticks++;
     return s->stop_at_tick && tick == s->stop_at_tick ? -ECANCELED : 0;
 }
 
@@ -330,7 +330,7 @@ static void free_wheeling_loop_runs_without_waiting(void **state)
     assert_int_equal(stats.late + stats.missed + stats.skipped, 0);
     assert_int_equal(stats.wake_latency.count, 0);
     assert_int_equal(stats.realtime.count, 0);
-    assert_int_equal(tick_recorder.between_ticks_call_count, 10000);
+    assert_int_equal(tick_recorder.count_of_calls_between_ticks, 10000);
     assert_int_equal(tick_recorder.scheduling_policy, SCHED_OTHER);
     for (uint64_t i = 0; i < 10000; i++) {
         assert_int_equal(tick_recorder.tick[i], i);

@@ -206,19 +206,19 @@ static void changed_byte_of_a_log_is_detected(void **state)
         size_t at = i < 450   ? i
                     : i < 900 ? intact_log_size - 1 - (i - 450)
                               : next_random_of_seed(&seed);
-        uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << next_random_of_seed(&seed) % 8
-                                            : 1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bits = (uint8_t)(i % 3 == 0 ? 1U << next_random_of_seed(&seed) % 8
+                                                    : 1 + next_random_of_seed(&seed) % 255);
         struct tact_log *log;
         at %= intact_log_size;
-        whole[at] ^= flip;
+        whole[at] ^= flipped_bits;
         write_file(whole, intact_log_size);
-        whole[at] ^= flip;
+        whole[at] ^= flipped_bits;
         if (tact_log_open(path, &log, NULL) != 0) {
             refused++;
             continue;
         }
         if (tact_log_state(log)->complete)
-            fail_msg("byte %zu ^ %02x was not noticed", at, flip);
+            fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bits);
         if (!check_readable_ticks(log))
             short_of++;
         tact_log_close(log);
@@ -238,18 +238,18 @@ static void changed_byte_of_a_log_without_end_is_detected(void **state)
 
     for (size_t i = 0; i < 1000; i++) {
         size_t at = i < 450 ? i : next_random_of_seed(&seed) % size;
-        uint8_t flip = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bits = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         struct tact_log *log;
-        whole[at] ^= flip;
+        whole[at] ^= flipped_bits;
         write_file(whole, size);
-        whole[at] ^= flip;
+        whole[at] ^= flipped_bits;
         if (tact_log_open(path, &log, NULL) != 0)
             continue;
         const struct tact_log_state *found = tact_log_state(log);
         bool is_damage_noticed = found->damage_at < size && found->bytes_lost > 0;
         assert_false(found->complete);
         if (!check_readable_ticks(log) && !is_damage_noticed)
-            fail_msg("byte %zu ^ %02x was not noticed", at, flip);
+            fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bits);
         tact_log_close(log);
     }
 }

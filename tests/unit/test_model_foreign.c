@@ -172,7 +172,7 @@ struct standing_box_scene {
 /* Scene of a body above the floor: one box, or several box feet in a row along x. */
 static void start_standing_boxes(struct standing_box_scene *s, struct layer layer,
                                  struct tact_world_options o, double mu, double restitution,
-                                 int feet)
+                                 int foot_shape_count)
 {
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04);
     const double place[3] = {0.0, 0.0, 0.02 - 1e-12}; /* in contact */
@@ -184,7 +184,7 @@ static void start_standing_boxes(struct standing_box_scene *s, struct layer laye
     open_empty_scene(&s->scene, &o);
     add_scene_ground(&s->scene);
     add_scene_solid(&s->scene, &box, 0.3, place, 0.0);
-    for (int i = 1; i < feet; i++) {
+    for (int i = 1; i < foot_shape_count; i++) {
         struct tact_pose local = tact_pose_identity();
         local.position[0] = (i % 2 ? 0.1 : -0.1) * ((i + 1) / 2);
         add_scene_shape(&s->scene, 0, &box, &local, 1);
@@ -300,7 +300,7 @@ static void elastic_layer_displacement_is_force_over_stiffness(void **state)
 
 /* Feet in a row on springs: each bears the load of its depth, which rigid contacts leave
  * undetermined. */
-static void elastic_feet_share_a_load(void **state)
+static void each_elastic_foot_bears_the_load_of_its_depth(void **state)
 {
     (void)state;
     enum { FOOT_COUNT = 17 };
@@ -585,7 +585,7 @@ int main(void)
         cmocka_unit_test(box_with_contact_by_gaps_does_not_sink),
         cmocka_unit_test(box_with_contact_by_gaps_rebounds_from_the_floor),
         cmocka_unit_test(elastic_layer_displacement_is_force_over_stiffness),
-        cmocka_unit_test(elastic_feet_share_a_load),
+        cmocka_unit_test(each_elastic_foot_bears_the_load_of_its_depth),
         cmocka_unit_test(patch_target_velocity_carries_a_box),
         cmocka_unit_test(model_may_give_pieces_and_a_fitted_limit_surface),
         cmocka_unit_test(state_of_a_contact_model_is_logged),

@@ -209,7 +209,7 @@ static void cached_lists_of_long_triangles_change_no_bit(void **unused)
         .position = {-0.013665318744886575, 0.033741193123224072, 0.0064565807565968095},
         .quat_wxyz = {0.66053348496005526, -0.61937018574719538, -0.31458495042892681,
                       0.2848023827457189}};
-    int overlaps = 0, listed = 0;
+    int overlapping_pairs = 0, listed = 0;
     for (int i = 0; i < 4; i++) {
         assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
     }
@@ -225,11 +225,11 @@ static void cached_lists_of_long_triangles_change_no_bit(void **unused)
             assert_int_equal(tact_moments_pair(a, &origin_pose, b, &pose, NULL, fresh, &again), 1);
             assert_memory_equal(&again, &first, sizeof first);
         }
-        overlaps += rc == 1;
+        overlapping_pairs += rc == 1;
         listed += count_ready_cached_lists(fresh) > 0;
     }
-    print_message("%d overlaps, %d with a list\n", overlaps, listed);
-    assert_true(overlaps > 150 && listed > 15);
+    print_message("%d overlaps, %d with a list\n", overlapping_pairs, listed);
+    assert_true(overlapping_pairs > 150 && listed > 15);
     for (int i = 0; i < 4; i++) {
         tact_shape_release(&shapes[i]);
     }

@@ -96,7 +96,7 @@ static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
     (void)unused;
     double worst_volume_error = 0.0, worst_centroid_error = 0.0, worst_second_moment_error = 0.0,
            worst_gradient_error = 0.0, worst_swap = 0.0;
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     for (int pair = 0; pair < count * count; pair += PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
@@ -108,7 +108,7 @@ static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
         if (!(m[0].volume > 1e-3)) {
             continue;
         }
-        overlaps++;
+        overlapping_pairs++;
         compute_moments_in_order(j, &pj, i, &pi, NULL, &swapped);
         worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
         for (int k = 1; k < 3; k++) {
@@ -126,9 +126,9 @@ static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
         }
     }
     print_message("%d overlaps, three directions: V %.1e c %.1e C %.1e g %.1e; swapped %.1e\n",
-                  overlaps, worst_volume_error, worst_centroid_error, worst_second_moment_error,
-                  worst_gradient_error, worst_swap);
-    assert_true(overlaps > count * count / 2 / PAIR_STRIDE);
+                  overlapping_pairs, worst_volume_error, worst_centroid_error,
+                  worst_second_moment_error, worst_gradient_error, worst_swap);
+    assert_true(overlapping_pairs > count * count / 2 / PAIR_STRIDE);
     assert_true(worst_volume_error < 1e-12 && worst_centroid_error < 1e-12 &&
                 worst_second_moment_error < 1e-12 && worst_gradient_error < 1e-12);
     assert_true(worst_swap < 1e-12);
@@ -139,7 +139,7 @@ static void overlap_gradient_is_the_derivative_of_volume(void **unused)
     (void)unused;
     const double e = 1e-5;
     double worst = 0.0;
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     for (int pair = 0; pair < count * count; pair += 2 * PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
@@ -149,7 +149,7 @@ static void overlap_gradient_is_the_derivative_of_volume(void **unused)
         if (!(m.volume > 1e-3)) {
             continue;
         }
-        overlaps++;
+        overlapping_pairs++;
         double slope[6];
         for (int k = 0; k < 6; k++) {
             struct tact_pose before = pose_displaced_along_coordinate(&pi, m.centroid, k, -e);
@@ -160,9 +160,9 @@ static void overlap_gradient_is_the_derivative_of_volume(void **unused)
         }
         worst = fmax(worst, largest_difference(slope, m.gradient, 6) / area_of_manifold(&m));
     }
-    print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
-                  worst);
-    assert_true(overlaps > count / PAIR_STRIDE);
+    print_message("%d overlaps, central differences of V against the gradient: %.1e\n",
+                  overlapping_pairs, worst);
+    assert_true(overlapping_pairs > count / PAIR_STRIDE);
     assert_true(worst < 1e-5);
 }
 

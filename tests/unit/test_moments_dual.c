@@ -40,7 +40,7 @@ static struct tact_shape box_of(double x, double y, double z)
 }
 
 struct moment_errors {
-    int overlaps;
+    int overlapping_pairs;
     double v, c, s, g;
 };
 
@@ -55,7 +55,7 @@ static void record_moment_errors(struct moment_errors *e, const struct tact_mome
         ds += pow(m->second[k] - (double)expected->second[k], 2);
         ds += 2.0 * pow(m->second[3 + k] - (double)expected->second[3 + k], 2);
     }
-    e->overlaps++;
+    e->overlapping_pairs++;
     e->v = fmax(e->v, fabs(m->volume / v - 1.0));
     e->c = fmax(e->c, sqrt(dc / size));
     e->s = fmax(e->s, sqrt(ds) / (v * size));
@@ -65,9 +65,9 @@ static void record_moment_errors(struct moment_errors *e, const struct tact_mome
 static void check_moment_errors(const char *what, const struct moment_errors *e, int least,
                                 double bound)
 {
-    print_message("%s: %d overlaps, V %.1e c %.1e C %.1e g %.1e\n", what, e->overlaps, e->v, e->c,
-                  e->s, e->g);
-    assert_true(e->overlaps >= least);
+    print_message("%s: %d overlaps, V %.1e c %.1e C %.1e g %.1e\n", what, e->overlapping_pairs,
+                  e->v, e->c, e->s, e->g);
+    assert_true(e->overlapping_pairs >= least);
     assert_true(e->v < bound && e->c < bound && e->s < bound && e->g < bound);
 }
 

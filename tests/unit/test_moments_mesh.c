@@ -74,7 +74,7 @@ static void moments_of_random_convex_pairs_are_exact(void **unused)
 {
     (void)unused;
     struct moment_errors worst[2] = {{0}};
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     for (int i = 0; i < 600; i++) {
         struct tact_mesh *ma, *mb;
         double flat = i % 3 == 0 ? 0.02 : 1.0;
@@ -88,16 +88,16 @@ static void moments_of_random_convex_pairs_are_exact(void **unused)
         if (exact.v > 1e-7L) {
             assert_int_equal(rc, 1);
             record_errors(&worst[i % 2], &m, &exact);
-            overlaps++;
+            overlapping_pairs++;
         } else if (exact.v <= 0) {
             assert_true(m.volume < 1e-14);
         }
         tact_mesh_free(ma);
         tact_mesh_free(mb);
     }
-    print_moment_errors("random convex pairs, no direction given", overlaps, &worst[0]);
-    print_moment_errors("random convex pairs, random direction", overlaps, &worst[1]);
-    assert_true(overlaps > 200);
+    print_moment_errors("random convex pairs, no direction given", overlapping_pairs, &worst[0]);
+    print_moment_errors("random convex pairs, random direction", overlapping_pairs, &worst[1]);
+    assert_true(overlapping_pairs > 200);
     assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
     assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
     /* Bounds are wider for some projection directions: across a small overlap large terms cancel.
@@ -131,7 +131,7 @@ static void moments_of_boxes_with_common_faces_are_exact(void **unused)
         {"edge shared", {0.5, 0.5, 0.5}, {1, 1, 1}, {0.5, 0.5, 1.4}, 0},
     };
     struct moment_errors worst = {0};
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {0}}, b = a;
         memcpy(a.size, list[i].a, sizeof a.size);
@@ -181,13 +181,13 @@ static void moments_of_boxes_with_common_faces_are_exact(void **unused)
                     }
                     record_errors(&worst, &m, &exact);
                 }
-                overlaps++;
+                overlapping_pairs++;
             }
         }
         tact_shape_release(&a);
         tact_shape_release(&b);
     }
-    print_moment_errors("aligned boxes", overlaps, &worst);
+    print_moment_errors("aligned boxes", overlapping_pairs, &worst);
     assert_true(worst.c < 1e-9 && worst.s < 1e-8);
     assert_true(worst.g < 1e-9 && worst.q < 1e-9);
 }
@@ -277,8 +277,8 @@ static void compare_directions_of_projection(const char *name, double scale)
         skip();
     }
     struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = mesh}, b = a;
-    double worst_v = 0.0, worst_g = 0.0, worst_s = 0.0;
-    int overlaps = 0;
+    double worst_volume_error = 0.0, worst_g = 0.0, worst_s = 0.0;
+    int overlapping_pairs = 0;
     for (int i = 0; i < 6; i++) {
         struct tact_pose pa = random_pose(0.05), pb = random_pose(0.05);
         struct tact_moments m[3];
@@ -289,10 +289,10 @@ static void compare_directions_of_projection(const char *name, double scale)
         if (!(m[0].volume > 1e-8)) {
             continue;
         }
-        overlaps++;
+        overlapping_pairs++;
         for (int k = 1; k < 3; k++) {
             double g = tact_v3_norm(m[0].gradient);
-            worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
+            worst_volume_error = fmax(worst_volume_error, fabs(m[k].volume / m[0].volume - 1.0));
             for (int j = 0; j < 3; j++) {
                 worst_g = fmax(worst_g, fabs(m[k].gradient[j] - m[0].gradient[j]) / g);
                 worst_s = fmax(worst_s, fabs(m[k].second[j] / m[0].second[j] - 1.0));
@@ -300,9 +300,9 @@ static void compare_directions_of_projection(const char *name, double scale)
         }
     }
     print_message("%d overlaps of %s with itself, three directions: V %.1e g %.1e C %.1e\n",
-                  overlaps, name, worst_v, worst_g, worst_s);
-    assert_true(overlaps > 0);
-    assert_true(worst_v < 1e-10 && worst_g < 1e-9 && worst_s < 1e-9);
+                  overlapping_pairs, name, worst_volume_error, worst_g, worst_s);
+    assert_true(overlapping_pairs > 0);
+    assert_true(worst_volume_error < 1e-10 && worst_g < 1e-9 && worst_s < 1e-9);
     tact_mesh_free(mesh);
 }
 
@@ -324,7 +324,7 @@ static void half_space_overlap_equals_that_of_a_large_box(void **unused)
 {
     (void)unused;
     struct moment_errors worst = {0};
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape large_box_shape = {.kind = TACT_SHAPE_BOX, .size = {20, 20, 20}};
     assert_int_equal(tact_shape_tessellate(&large_box_shape), 0);
@@ -345,12 +345,12 @@ static void half_space_overlap_equals_that_of_a_large_box(void **unused)
         if (exact.v > 1e-7L) {
             record_errors(&worst, &m, &exact);
             assert_true(m.gradient[1] == -swapped.gradient[1] && m.volume == swapped.volume);
-            overlaps++;
+            overlapping_pairs++;
         }
         tact_mesh_free(mesh);
     }
-    print_moment_errors("mesh and half-space", overlaps, &worst);
-    assert_true(overlaps > 100);
+    print_moment_errors("mesh and half-space", overlapping_pairs, &worst);
+    assert_true(overlapping_pairs > 100);
     assert_true(worst.v < 3e-11 && worst.c < 3e-11 && worst.s < 1e-10);
     assert_true(worst.g < 1e-10 && worst.q < 2e-10);
     tact_shape_release(&large_box_shape);

@@ -25,7 +25,7 @@ static struct tact_moments_scratch *scratch;
 /** Largest errors of a family of pairs, in units of their bounds; the gradient's direction in
  * degrees. */
 struct tally {
-    int overlaps, coplanar_pairs, refused;
+    int overlapping_pairs, coplanar_pairs, refused;
     double v, c, s, g, gradient_angle_degrees;
 };
 
@@ -86,9 +86,10 @@ static void make_ordinary_pair(struct pair *p, int i)
 
 static void make_thin_sheet_pair(struct pair *p, int i)
 {
-    double thin = pow(10.0, uniform(-5.0, -1.0));
-    p->a = i % 2 ? box_of(1.0, 0.7, thin) : make_hull_solid(12, (double[]){1.0, 0.7, thin});
-    p->b = i % 3 ? box_of(0.5, 0.6, 0.4) : box_of(0.5, thin, 0.8);
+    double relative_thickness = pow(10.0, uniform(-5.0, -1.0));
+    p->a = i % 2 ? box_of(1.0, 0.7, relative_thickness)
+                 : make_hull_solid(12, (double[]){1.0, 0.7, relative_thickness});
+    p->b = i % 3 ? box_of(0.5, 0.6, 0.4) : box_of(0.5, relative_thickness, 0.8);
     p->pa = random_pose(0.3);
     p->pb = random_pose(0.3);
 }
@@ -156,10 +157,10 @@ static void make_equal_boxes(struct pair *p, int i)
 
 static void make_contained_pair(struct pair *p, int i)
 {
-    struct tact_mesh *small = make_hull_solid(8 + i % 12, (double[]){0.2, 0.15, 0.1});
+    struct tact_mesh *small_hull = make_hull_solid(8 + i % 12, (double[]){0.2, 0.15, 0.1});
     struct tact_mesh *large_box = box_of(1.0, 1.2, 0.9);
-    p->a = i % 2 ? small : large_box;
-    p->b = i % 2 ? large_box : small;
+    p->a = i % 2 ? small_hull : large_box;
+    p->b = i % 2 ? large_box : small_hull;
     p->pa = random_pose(0.3);
     p->pb = random_pose(0.3);
 }
@@ -191,13 +192,13 @@ static double largest_coordinate(const struct pair *p)
     return size;
 }
 
-static double angle_between_deg(const double *got, const real *want)
+static double angle_between_deg(const double *got, const real *expected)
 {
     real cross[3], dot = 0, size = 0;
     for (int k = 0; k < 3; k++) {
         int y = (k + 1) % 3, z = (k + 2) % 3;
-        cross[k] = got[y] * want[z] - got[z] * want[y];
-        dot += got[k] * want[k];
+        cross[k] = got[y] * expected[z] - got[z] * expected[y];
+        dot += got[k] * expected[k];
     }
     size = sqrtl(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
     return (double)(atan2l(size, dot) * 57.29577951308232L);
@@ -219,29 +220,29 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
                                   const struct oracle_moments *exact, const struct tact_moments *m,
                                   double far, struct tally *tally)
 {
-    const struct oracle_moments want = *exact;
+    const struct oracle_moments expected = *exact;
     double l = largest_coordinate(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
-    double area = 0.5 * (double)want.surface, v = (double)want.volume;
+    double area = 0.5 * (double)expected.surface, v = (double)expected.volume;
     /* The bound is about three times the worst error of many seeds, that of thin sheets, plus the
      * oracle's own rounding error, which is all where only corners touch. */
     double rounding_error_bound = 768.0 * DBL_EPSILON * l,
            slack = 1e-9 * v + rounding_error_bound * area;
     slack += (double)LDBL_EPSILON * l * l * l;
-    tally->overlaps += v > slack;
-    tally->coplanar_pairs += want.coplanar_triangle_count > 0;
+    tally->overlapping_pairs += v > slack;
+    tally->coplanar_pairs += expected.coplanar_triangle_count > 0;
     check_error_within_bound(name, i, fabs(m->volume - v), slack, &tally->v);
     if (!(v > 1e3 * slack)) {
         return;
     }
-    double size = sqrt((double)(want.second[0] + want.second[1] + want.second[2]) / v);
+    double size = sqrt((double)(expected.second[0] + expected.second[1] + expected.second[2]) / v);
     for (int k = 0; k < 3; k++) {
-        dc += pow(m->centroid[k] - (double)want.centroid[k], 2);
-        dg += pow(m->gradient[k] - (double)want.gradient[k], 2);
-        dq += pow(m->gradient[3 + k] - (double)want.torque[k], 2);
-        g += pow((double)want.gradient[k], 2);
+        dc += pow(m->centroid[k] - (double)expected.centroid[k], 2);
+        dg += pow(m->gradient[k] - (double)expected.gradient[k], 2);
+        dq += pow(m->gradient[3 + k] - (double)expected.torque[k], 2);
+        g += pow((double)expected.gradient[k], 2);
     }
     for (int k = 0; k < 6; k++) {
-        ds += (k < 3 ? 1 : 2) * pow(m->second[k] - (double)want.second[k], 2);
+        ds += (k < 3 ? 1 : 2) * pow(m->second[k] - (double)expected.second[k], 2);
     }
     check_error_within_bound(name, i, sqrt(dc), slack / v * size + rounding_error_bound, &tally->c);
     check_error_within_bound(name, i, sqrt(ds),
@@ -251,7 +252,7 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
     check_error_within_bound(name, i, fmax(sqrt(dg), sqrt(dq) / size),
                              1e-9 * area + 2.0 * rounding_error_bound * size, &tally->g);
     if (sqrt(g) > 1e-3 * area) {
-        double gradient_angle_degrees = angle_between_deg(m->gradient, want.gradient);
+        double gradient_angle_degrees = angle_between_deg(m->gradient, expected.gradient);
         check_error_within_bound(name, i, gradient_angle_degrees, 1e-6, &(double){0.0});
         tally->gradient_angle_degrees = fmax(tally->gradient_angle_degrees, gradient_angle_degrees);
     }
@@ -292,17 +293,17 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         struct pair p;
         struct tact_moments m;
         make(&p, i);
-        struct oracle_moments want =
+        struct oracle_moments expected =
             oracle_overlap(p.a, &p.pa, p.b, &p.pb, 20.0 * DBL_EPSILON * largest_coordinate(&p));
         struct tact_shape a = {.kind = TACT_SHAPE_CONVEX, .mesh = p.a};
         struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = p.b};
         int rc = tact_moments_pair(&a, &p.pa, &b, &p.pb, NULL, scratch, &m);
         assert_true(rc == 0 || rc == 1);
-        check_moments_of_pair(name, i, &p, &want, &m, 0.0, &tally[0]);
+        check_moments_of_pair(name, i, &p, &expected, &m, 0.0, &tally[0]);
         compute_moments_by_prisms(&p, &m);
-        check_moments_of_pair(name, i, &p, &want, &m, 8.0, &tally[1]);
+        check_moments_of_pair(name, i, &p, &expected, &m, 8.0, &tally[1]);
         if (compute_moments_by_rim(&p, &m)) {
-            check_moments_of_pair(name, i, &p, &want, &m, 0.0, &tally[2]);
+            check_moments_of_pair(name, i, &p, &expected, &m, 0.0, &tally[2]);
         } else {
             tally[2].refused++;
         }
@@ -310,7 +311,7 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         tact_mesh_free(p.b);
     }
     print_message("%s: %d pairs, %d overlap, %d with faces in one plane; errors/bounds:\n", name,
-                  pairs, tally[0].overlaps, tally[0].coplanar_pairs);
+                  pairs, tally[0].overlapping_pairs, tally[0].coplanar_pairs);
     for (int k = 0; k < 3; k++) {
         static const char *const methods[3] = {"pair", "prisms", "rim"};
         const struct tally *t = &tally[k];

@@ -57,19 +57,21 @@ static double worst;
  * as (L^3 / V)^(5/3). The bounds of overlaps below 1e-5 of the smaller body are widened
  * accordingly. */
 static void record_errors_of_moments(const struct tact_moments *got,
-                                     const struct tact_moments *want, double smaller_volume)
+                                     const struct tact_moments *expected, double smaller_volume)
 {
-    double size = cbrt(want->volume), trace = want->second[0] + want->second[1] + want->second[2];
-    double off = fabs(got->volume - want->volume) / want->volume;
+    double size = cbrt(expected->volume),
+           trace = expected->second[0] + expected->second[1] + expected->second[2];
+    double off = fabs(got->volume - expected->volume) / expected->volume;
     for (int k = 0; k < 3; k++) {
-        off = fmax(off, fabs(got->centroid[k] - want->centroid[k]) / size);
-        off = fmax(off, fabs(got->gradient[k] - want->gradient[k]) / (size * size));
-        off = fmax(off, fabs(got->gradient[3 + k] - want->gradient[3 + k]) / want->volume);
+        off = fmax(off, fabs(got->centroid[k] - expected->centroid[k]) / size);
+        off = fmax(off, fabs(got->gradient[k] - expected->gradient[k]) / (size * size));
+        off = fmax(off, fabs(got->gradient[3 + k] - expected->gradient[3 + k]) / expected->volume);
     }
     for (int k = 0; k < 6; k++) {
-        off = fmax(off, fabs(got->second[k] - want->second[k]) / trace);
+        off = fmax(off, fabs(got->second[k] - expected->second[k]) / trace);
     }
-    worst = fmax(worst, off * fmin(1.0, pow(want->volume / (1e-5 * smaller_volume), 5.0 / 3.0)));
+    worst =
+        fmax(worst, off * fmin(1.0, pow(expected->volume / (1e-5 * smaller_volume), 5.0 / 3.0)));
 }
 
 /** Measures a pair with the broad phase and with all pairs of triangles; returns whether the bodies
@@ -90,14 +92,14 @@ static int compare_broad_phase_with_all_pairs(const struct tact_mesh *a, const s
         every[i].a = (uint32_t)(i / b->triangle_count);
         every[i].b = (uint32_t)(i % b->triangle_count);
     }
-    struct tact_moments want, got;
+    struct tact_moments expected, got;
     long count = tact_prism_pairs(a, pa, b, pb, &frame, scratch, &listed);
     assert_true(count >= 0 && (size_t)count <= all);
-    int rc = tact_prism_sum(a, pa, b, pb, &frame, every, all, &want);
+    int rc = tact_prism_sum(a, pa, b, pb, &frame, every, all, &expected);
     assert_int_equal(tact_prism_sum(a, pa, b, pb, &frame, listed, (size_t)count, &got), rc);
     free(every);
     if (rc) {
-        record_errors_of_moments(&got, &want, fmin(a->volume, b->volume));
+        record_errors_of_moments(&got, &expected, fmin(a->volume, b->volume));
     }
     return rc;
 }
@@ -106,7 +108,7 @@ static void measure_random_pairs(const char *what, size_t triangles_a, size_t tr
                                  double ratio, double offset, int most)
 {
     const int query_count = campaign_trial_count(most, most);
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     worst = 0.0;
     for (int i = 0; i < query_count; i++) {
         struct tact_mesh *a = dented_ball(triangles_a, 1.0, offset);
@@ -114,13 +116,13 @@ static void measure_random_pairs(const char *what, size_t triangles_a, size_t tr
         struct tact_pose pa = random_pose_near_mesh(a, 0.5 + ratio),
                          pb = random_pose_near_mesh(b, 0.1);
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        overlaps += compare_broad_phase_with_all_pairs(a, &pa, b, &pb, i % 2 ? d : NULL);
+        overlapping_pairs += compare_broad_phase_with_all_pairs(a, &pa, b, &pb, i % 2 ? d : NULL);
         tact_mesh_free(a);
         tact_mesh_free(b);
     }
-    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what, overlaps,
+    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what, overlapping_pairs,
                   query_count, worst);
-    assert_true(overlaps > query_count / 8);
+    assert_true(overlapping_pairs > query_count / 8);
     assert_true(worst < 1e-9);
 }
 
@@ -179,8 +181,8 @@ static void meshes_of_sizes_beyond_float_precision_are_measured(void **unused)
         pa.position[2] = 0.4 * units[i];
         struct tact_moments m;
         assert_int_equal(tact_moments_pair(&shape, &pa, &shape, &pb, NULL, scratch, &m), 1);
-        double want = 0.2 * units[i] * units[i] * units[i];
-        assert_true(fabs(m.volume / want - 1.0) < 1e-12);
+        double expected = 0.2 * units[i] * units[i] * units[i];
+        assert_true(fabs(m.volume / expected - 1.0) < 1e-12);
         tact_mesh_free(box);
     }
 }
@@ -191,7 +193,7 @@ static void meshes_of_sizes_beyond_float_precision_are_measured(void **unused)
 static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
 {
     (void)unused;
-    int overlaps = 0, without = 0;
+    int overlapping_pairs = 0, without = 0;
     worst = 0.0;
     for (int i = 0; i < 200; i++) {
         double points[3 * 12];
@@ -205,7 +207,7 @@ static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
         struct tact_shape sa = {.kind = TACT_SHAPE_MESH, .mesh = a};
         struct tact_shape sb = {.kind = TACT_SHAPE_CONVEX, .mesh = hull};
         struct tact_prism_frame frame;
-        struct tact_moments want, got, swapped;
+        struct tact_moments expected, got, swapped;
         const struct tact_prism_pair *pairs;
         int rc = tact_moments_pair(&sa, &pa, &sb, &pb, NULL, scratch, &got);
         assert_int_equal(tact_moments_pair(&sb, &pb, &sa, &pa, NULL, scratch, &swapped), rc);
@@ -217,19 +219,19 @@ static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
         }
         if (tact_prism_frame(a, &pa, hull, &pb, NULL, &frame)) {
             long n = tact_prism_pairs(a, &pa, hull, &pb, &frame, scratch, &pairs);
-            int other = tact_prism_sum(a, &pa, hull, &pb, &frame, pairs, (size_t)n, &want);
-            assert_true(other == rc || got.volume + want.volume < 1e-13);
-            overlaps += rc && other;
+            int other = tact_prism_sum(a, &pa, hull, &pb, &frame, pairs, (size_t)n, &expected);
+            assert_true(other == rc || got.volume + expected.volume < 1e-13);
+            overlapping_pairs += rc && other;
             if (rc && other) {
-                record_errors_of_moments(&got, &want, fmin(a->volume, hull->volume));
+                record_errors_of_moments(&got, &expected, fmin(a->volume, hull->volume));
             }
         }
         tact_mesh_free(a);
         tact_mesh_free(hull);
     }
     print_message("cut by planes: %d overlaps, against prism pairs %.1e; %d hulls without facets\n",
-                  overlaps, worst, without);
-    assert_true(overlaps > 50 && without <= 4);
+                  overlapping_pairs, worst, without);
+    assert_true(overlapping_pairs > 50 && without <= 4);
     assert_true(worst < 1e-8);
 }
 

@@ -20,21 +20,22 @@ struct moment_errors {
 };
 
 static struct moment_errors relative_moment_errors(const struct tact_moments *m,
-                                                   const struct tact_moments *want)
+                                                   const struct tact_moments *expected)
 {
-    struct moment_errors e = {.v = fabs(m->volume / want->volume - 1.0)};
-    double size = (want->second[0] + want->second[1] + want->second[2]) / want->volume;
+    struct moment_errors e = {.v = fabs(m->volume / expected->volume - 1.0)};
+    double size =
+        (expected->second[0] + expected->second[1] + expected->second[2]) / expected->volume;
     double dc = 0.0, ds = 0.0, cross[3];
     for (int k = 0; k < 3; k++) {
-        dc += pow(m->centroid[k] - want->centroid[k], 2);
-        ds += pow(m->second[k] - want->second[k], 2);
-        ds += 2.0 * pow(m->second[3 + k] - want->second[3 + k], 2);
+        dc += pow(m->centroid[k] - expected->centroid[k], 2);
+        ds += pow(m->second[k] - expected->second[k], 2);
+        ds += 2.0 * pow(m->second[3 + k] - expected->second[3 + k], 2);
     }
-    tact_v3_cross(cross, m->gradient, want->gradient);
+    tact_v3_cross(cross, m->gradient, expected->gradient);
     e.c = sqrt(dc / size);
-    e.s = sqrt(ds) / (want->volume * size);
-    e.degrees =
-        57.29577951308232 * atan2(tact_v3_norm(cross), tact_v3_dot(m->gradient, want->gradient));
+    e.s = sqrt(ds) / (expected->volume * size);
+    e.degrees = 57.29577951308232 *
+                atan2(tact_v3_norm(cross), tact_v3_dot(m->gradient, expected->gradient));
     return e;
 }
 

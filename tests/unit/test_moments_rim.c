@@ -147,16 +147,18 @@ static double largest_difference(const double *a, const double *b, int n)
 
 /** Greatest of the relative errors of V, c, C and the gradient. */
 static double greatest_relative_error(const struct tact_moments *got,
-                                      const struct tact_moments *want)
+                                      const struct tact_moments *expected)
 {
-    double v = want->volume, size = sqrt((want->second[0] + want->second[1] + want->second[2]) / v);
-    double area = tact_max(tact_v3_norm(want->gradient), size * size);
+    double v = expected->volume,
+           size = sqrt((expected->second[0] + expected->second[1] + expected->second[2]) / v);
+    double area = tact_max(tact_v3_norm(expected->gradient), size * size);
     double worst = fabs(got->volume / v - 1.0);
-    worst = tact_max(worst, largest_difference(got->centroid, want->centroid, 3) / size);
-    worst = tact_max(worst, largest_difference(got->second, want->second, 6) / (v * size * size));
-    worst = tact_max(worst, largest_difference(got->gradient, want->gradient, 3) / area);
-    return tact_max(worst,
-                    largest_difference(got->gradient + 3, want->gradient + 3, 3) / (area * size));
+    worst = tact_max(worst, largest_difference(got->centroid, expected->centroid, 3) / size);
+    worst =
+        tact_max(worst, largest_difference(got->second, expected->second, 6) / (v * size * size));
+    worst = tact_max(worst, largest_difference(got->gradient, expected->gradient, 3) / area);
+    return tact_max(worst, largest_difference(got->gradient + 3, expected->gradient + 3, 3) /
+                               (area * size));
 }
 
 static void rim_moments_agree_with_the_prism_method(void **unused)
@@ -164,27 +166,27 @@ static void rim_moments_agree_with_the_prism_method(void **unused)
     (void)unused;
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double worst = 0.0;
-    int overlaps = 0, refused = 0;
+    int overlapping_pairs = 0, refused = 0;
     for (int i = 0; i < 6 * MESHES * MESHES; i++) {
         struct pair p = {meshes[i % MESHES], meshes[i / MESHES % MESHES], random_pose(0.6),
                          random_pose(0.6), axes[0]};
-        struct tact_moments want, got;
-        moments_of_pair_by_prisms(&p, &want);
+        struct tact_moments expected, got;
+        moments_of_pair_by_prisms(&p, &expected);
         for (int k = 0; k < 3; k++) {
             p.direction = axes[k];
             int rc = moments_of_pair_by_rim(&p, &got);
             refused += rc < 0;
-            if (rc >= 0 && !(want.volume > 1e-5)) {
-                assert_true(fabs(got.volume - want.volume) < 1e-15);
+            if (rc >= 0 && !(expected.volume > 1e-5)) {
+                assert_true(fabs(got.volume - expected.volume) < 1e-15);
             } else if (rc >= 0) {
-                worst = tact_max(worst, greatest_relative_error(&got, &want) * want.volume);
-                overlaps++;
+                worst = tact_max(worst, greatest_relative_error(&got, &expected) * expected.volume);
+                overlapping_pairs++;
             }
         }
     }
-    print_message("%d overlaps, rim against prisms: %.1e over the volume; %d refused\n", overlaps,
-                  worst, refused);
-    assert_true(overlaps > 12 * MESHES * MESHES && refused == 0);
+    print_message("%d overlaps, rim against prisms: %.1e over the volume; %d refused\n",
+                  overlapping_pairs, worst, refused);
+    assert_true(overlapping_pairs > 12 * MESHES * MESHES && refused == 0);
     /* rounding errors at coordinates of about 1: 4e-14 over nine seeds */
     assert_true(worst < 1.2e-13);
 }
@@ -194,7 +196,7 @@ static void rim_volume_gradient_is_the_derivative(void **unused)
     (void)unused;
     const double e = 1e-5;
     double worst = 0.0;
-    int overlaps = 0;
+    int overlapping_pairs = 0;
     for (int i = 0; i < MESHES * MESHES; i++) {
         struct pair p = {meshes[i % MESHES], meshes[i / MESHES], random_pose(0.6), random_pose(0.6),
                          NULL};
@@ -213,11 +215,11 @@ static void rim_volume_gradient_is_the_derivative(void **unused)
         }
         worst =
             tact_max(worst, largest_difference(slope, m.gradient, 6) / tact_v3_norm(m.gradient));
-        overlaps++;
+        overlapping_pairs++;
     }
-    print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
-                  worst);
-    assert_true(overlaps > MESHES);
+    print_message("%d overlaps, central differences of V against the gradient: %.1e\n",
+                  overlapping_pairs, worst);
+    assert_true(overlapping_pairs > MESHES);
     assert_true(worst < 1e-5);
 }
 
@@ -280,23 +282,24 @@ static void common_faces_count_by_half_in_the_rim_method(void **unused)
     (void)unused;
     const struct tact_generate gear = {
         .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
-    struct tact_mesh *large_mesh = generate_mesh(&gear);
+    struct tact_mesh *generated_mesh = generate_mesh(&gear);
     static const double cube_shifts[4][3] = {
         {0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;
     const int poses = campaign_trial_count(40, 40);
     for (int i = 0; i < poses; i++) {
-        struct pair p = {large_mesh, large_mesh, random_pose(0.5), tact_pose_identity(), NULL};
-        struct tact_moments m, want;
+        struct pair p = {generated_mesh, generated_mesh, random_pose(0.5), tact_pose_identity(),
+                         NULL};
+        struct tact_moments m, expected;
         p.pb = p.pa;
         tact_pose_point(p.pb.position, &p.pa, cube_shifts[i % 4]);
         if (moments_of_pair_by_rim(&p, &m) != 1) {
             refused++;
             continue;
         }
-        assert_int_equal(moments_of_pair_by_prisms(&p, &want), 1);
-        double off = greatest_relative_error(&m, &want);
+        assert_int_equal(moments_of_pair_by_prisms(&p, &expected), 1);
+        double off = greatest_relative_error(&m, &expected);
         worst = tact_max(worst, off);
         worst_ratio =
             tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_along_projection(&p)));
@@ -305,7 +308,7 @@ static void common_faces_count_by_half_in_the_rim_method(void **unused)
                   worst, worst_ratio, refused, poses);
     assert_true(worst_ratio < 1.0);
     assert_true(refused <= 4);
-    tact_mesh_free(large_mesh);
+    tact_mesh_free(generated_mesh);
 }
 
 /** Exact moments of the overlap of two aligned cubes of edge 2, with B's centre at `apart` from
@@ -333,14 +336,14 @@ static void common_faces_parallel_to_projection(void **unused)
     struct tact_mesh *cube;
     assert_int_equal(tact_mesh_box((double[]){1.0, 1.0, 1.0}, &cube), 0);
     const double apart[3] = {0.0, 0.0, 0.3};
-    struct tact_moments got, want;
+    struct tact_moments got, expected;
     double worst = 0.0;
-    exact_cube_overlap(apart, &want);
+    exact_cube_overlap(apart, &expected);
     for (int i = 0; i < 400; i++) {
-        const struct tact_pose still = tact_pose_identity();
+        const struct tact_pose identity_pose = tact_pose_identity();
         const double nz = pow(10.0, uniform(-9.0, -1.0)), turn = uniform(0.3, 1.2);
         double direction[3] = {nz, cos(turn), sin(turn)};
-        struct pair p = {cube, cube, still, still, NULL};
+        struct pair p = {cube, cube, identity_pose, identity_pose, NULL};
         struct tact_prism_frame frame;
         const struct tact_prism_pair *pairs;
         tact_v3_copy(p.pb.position, apart);
@@ -352,8 +355,8 @@ static void common_faces_parallel_to_projection(void **unused)
         assert_true(n > 0);
         assert_int_equal(tact_prism_sum(cube, &p.pa, cube, &p.pb, &frame, pairs, (size_t)n, &got),
                          1);
-        worst = tact_max(worst, largest_difference(got.gradient, want.gradient, 3) * nz);
-        assert_true(fabs(got.volume / want.volume - 1.0) < 1e-14);
+        worst = tact_max(worst, largest_difference(got.gradient, expected.gradient, 3) * nz);
+        assert_true(fabs(got.volume / expected.volume - 1.0) < 1e-14);
     }
     print_message("common faces seen edge-on, gradient: %.1e over z of the normal\n", worst);
     assert_true(worst < 1e-14);
@@ -403,19 +406,20 @@ static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
             const double shift = cube_shifts[i / 6], depth = i % 6 < 3 ? 0.01 : 0.4;
             double apart[3] = {shift, 0.6 * shift, shift};
             struct pair p = {cube, cube, tact_pose_identity(), tact_pose_identity(), NULL};
-            struct tact_moments got, want;
+            struct tact_moments got, expected;
             apart[i % 3] = 2.0 - depth;
             tact_v3_copy(p.pb.position, apart);
-            exact_cube_overlap(apart, &want);
+            exact_cube_overlap(apart, &expected);
             assert_int_equal(moments_of_pair_by_rim(&p, &got), 1);
             /* From this distance on the faces count as common: the gradient is the mean of its
              * one-sided values. */
             const double tie = 1e-11 + 4.0 * depth * (shift > 0.0 && shift < 2e-13);
-            worst = tact_max(worst, fabs(got.volume / want.volume - 1.0));
-            worst = tact_max(worst, largest_difference(got.centroid, want.centroid, 3));
-            worst = tact_max(worst, largest_difference(got.second, want.second, 6) / want.volume);
+            worst = tact_max(worst, fabs(got.volume / expected.volume - 1.0));
+            worst = tact_max(worst, largest_difference(got.centroid, expected.centroid, 3));
+            worst = tact_max(worst,
+                             largest_difference(got.second, expected.second, 6) / expected.volume);
             worst_ratio =
-                tact_max(worst_ratio, largest_difference(got.gradient, want.gradient, 3) / tie);
+                tact_max(worst_ratio, largest_difference(got.gradient, expected.gradient, 3) / tie);
         }
         print_message("grids of %d: V, c, C %.1e, gradient %.1e of its bound\n", face_grid_sizes[g],
                       worst, worst_ratio);
@@ -439,13 +443,13 @@ static void rim_method_works_with_outdated_normals(void **unused)
     for (int i = 0; i < 2 * (int)(sizeof directions / sizeof *directions); i++) {
         const double apart[3] = {i % 2 ? 2e-3 : 0.0, i % 2 ? 1e-3 : 0.0, 1.98};
         struct tact_pose pb = pa;
-        struct tact_moments got, want;
+        struct tact_moments got, expected;
         tact_v3_copy(pb.position, apart);
-        exact_cube_overlap(apart, &want);
+        exact_cube_overlap(apart, &expected);
         assert_int_equal(tact_moments_pair(&s, &pa, &s, &pb, directions[i / 2], scratch, &got), 1);
-        assert_true(fabs(got.volume / want.volume - 1.0) < 3e-12);
-        assert_true(largest_difference(got.centroid, want.centroid, 3) < 3e-12);
-        assert_true(largest_difference(got.gradient, want.gradient, 3) < 1e-11);
+        assert_true(fabs(got.volume / expected.volume - 1.0) < 3e-12);
+        assert_true(largest_difference(got.centroid, expected.centroid, 3) < 3e-12);
+        assert_true(largest_difference(got.gradient, expected.gradient, 3) < 1e-11);
     }
     tact_mesh_free(cube);
 }
@@ -456,18 +460,18 @@ static void torn_surface_is_refused_or_measured_undamaged(void **unused)
 {
     (void)unused;
     struct pair p = {meshes[3], meshes[1], tact_pose_identity(), tact_pose_identity(), NULL};
-    struct tact_moments want, got;
+    struct tact_moments expected, got;
     int refused = 0;
     p.pa.position[0] = 0.5;
     p.pb.position[1] = 0.13;
-    assert_int_equal(moments_of_pair_by_rim(&p, &want), 1);
+    assert_int_equal(moments_of_pair_by_rim(&p, &expected), 1);
     for (uint32_t i = 0; i < p.a->wide->leaf_count; i += 4) {
         double *x = &p.a->wide->leaves[i].corner[1][2][0], kept = *x;
         *x += 1e-4;
         int rc = moments_of_pair_by_rim(&p, &got);
         *x = kept;
         refused += rc == -EAGAIN;
-        assert_true(rc == -EAGAIN || (rc == 1 && greatest_relative_error(&got, &want) < 1e-12));
+        assert_true(rc == -EAGAIN || (rc == 1 && greatest_relative_error(&got, &expected) < 1e-12));
     }
     print_message("refused with %d of %u leaves damaged\n", refused, p.a->wide->leaf_count / 4);
     assert_true(refused > 50);

@@ -208,7 +208,7 @@ static void overlaps_with_eight_boxes_add_up_to_the_ball(void **unused)
 
 /** Overlaps with boxes that share a ball whose centre is on none of their edges: exact, as no
  * digits are lost. */
-static void boxes_off_the_centre_add_up_to_the_ball_exactly(void **unused)
+static void overlaps_with_boxes_off_the_centre_add_up_to_the_ball(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -304,7 +304,7 @@ static void moments_agree_with_prism_method(void **unused)
     assert_int_equal(tact_mesh_capsule(0.008, 0.0, 40000, &fine), 0);
     struct tact_shape ball = make_sphere(0.008), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
     struct tact_shape plate = make_tessellated_box(0.15, 0.001, 0.015);
-    double worst_v = 0.0, worst_s = 0.0, worst_c = 0.0;
+    double worst_volume_error = 0.0, worst_s = 0.0, worst_c = 0.0;
     for (int i = 0; i < 200; i++) {
         struct tact_pose pb = random_pose(0.1), local = tact_pose_identity(), pa;
         tact_v3_set(local.position, uniform(-0.155, 0.155), uniform(-0.007, 0.007),
@@ -318,16 +318,16 @@ static void moments_agree_with_prism_method(void **unused)
         }
         double size = sqrt((a.second[0] + a.second[1] + a.second[2]) / a.volume), d[3];
         tact_v3_sub(d, a.centroid, b.centroid);
-        worst_v = fmax(worst_v, fabs(a.volume / b.volume - 1.0));
+        worst_volume_error = fmax(worst_volume_error, fabs(a.volume / b.volume - 1.0));
         worst_c = fmax(worst_c, tact_v3_norm(d) / size);
         for (int k = 0; k < 6; k++) {
             double scale = a.second[0] + a.second[1] + a.second[2];
             worst_s = fmax(worst_s, fabs(a.second[k] - b.second[k]) / scale);
         }
     }
-    print_message("against prisms of 40,000 triangles: V %.1e c %.1e C %.1e\n", worst_v, worst_c,
-                  worst_s);
-    assert_true(worst_v < 3e-3 && worst_c < 3e-3 && worst_s < 3e-3);
+    print_message("against prisms of 40,000 triangles: V %.1e c %.1e C %.1e\n", worst_volume_error,
+                  worst_c, worst_s);
+    assert_true(worst_volume_error < 3e-3 && worst_c < 3e-3 && worst_s < 3e-3);
     tact_shape_release(&plate);
     tact_mesh_free(fine);
     tact_moments_scratch_destroy(scratch);
@@ -345,7 +345,7 @@ static void check_ball_moments_by_integration(const char *name)
     struct tact_shape ball = make_sphere(0.2), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
     struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = solid};
     const double whole = 4.0 / 3.0 * PI * 0.008;
-    double worst_v = 0.0, worst_c = 0.0, worst_g = 0.0, worst_s = 0.0;
+    double worst_volume_error = 0.0, worst_c = 0.0, worst_g = 0.0, worst_s = 0.0;
     int inside = 0, touching = 0;
     for (int i = 0; i < 60; i++) {
         struct tact_pose pa = random_pose(0.5), pb = tact_pose_identity();
@@ -358,7 +358,7 @@ static void check_ball_moments_by_integration(const char *name)
         tact_v3_sub(f, m.gradient, p.gradient);
         inside += m.volume > 0.9999 * whole;
         touching += rm;
-        worst_v = fmax(worst_v, fabs(m.volume - p.volume) / whole);
+        worst_volume_error = fmax(worst_volume_error, fabs(m.volume - p.volume) / whole);
         worst_c = fmax(worst_c, tact_v3_norm(d) * m.volume / (0.2 * whole));
         worst_g = fmax(worst_g, tact_v3_norm(f) / (PI * 0.04));
         for (int k = 0; k < 6; k++) {
@@ -366,8 +366,8 @@ static void check_ball_moments_by_integration(const char *name)
         }
     }
     print_message("ball and %s, %d touching, %d inside: V %.1e c %.1e C %.1e g %.1e\n", name,
-                  touching, inside, worst_v, worst_c, worst_s, worst_g);
-    assert_true(touching > 20 && worst_v < 2e-3 && worst_c < 2e-3 && worst_s < 2e-3);
+                  touching, inside, worst_volume_error, worst_c, worst_s, worst_g);
+    assert_true(touching > 20 && worst_volume_error < 2e-3 && worst_c < 2e-3 && worst_s < 2e-3);
     assert_true(worst_g < 1e-2);
     tact_mesh_free(solid);
     tact_mesh_free(fine);
@@ -393,7 +393,7 @@ static void ball_moments_are_smooth_over_mesh_edges(void **unused)
     struct tact_shape ball = make_sphere(0.008), plate = make_tessellated_box(0.15, 0.001, 0.015);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments last = {0}, m;
-    double worst_v = 0.0, worst_s = 0.0;
+    double worst_volume_error = 0.0, worst_s = 0.0;
     const double step = 1e-7;
     for (int i = 0; i <= 200000; i++) {
         /* The ball moves from the middle of a face across its diagonal and its long edge, until it
@@ -402,15 +402,16 @@ static void ball_moments_are_smooth_over_mesh_edges(void **unused)
         int rc = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1) {
             double volume_by_gradient = 0.5 * (m.gradient[2] + last.gradient[2]) * step;
-            worst_v = fmax(worst_v, fabs(m.volume - last.volume - volume_by_gradient));
+            worst_volume_error =
+                fmax(worst_volume_error, fabs(m.volume - last.volume - volume_by_gradient));
             worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
         }
         last = m;
     }
     double v = PI * 5e-5 * 5e-5 * 0.008, s = v * 0.008 * 5e-5;
     print_message("sliding off an edge: V leaves its gradient by %.1e of V, C steps by %.1e of C\n",
-                  worst_v / v, worst_s / s);
-    assert_true(worst_v < 1e-7 * v && worst_s < 1e-3 * s);
+                  worst_volume_error / v, worst_s / s);
+    assert_true(worst_volume_error < 1e-7 * v && worst_s < 1e-3 * s);
     tact_shape_release(&plate);
 }
 
@@ -452,7 +453,7 @@ int main(void)
         cmocka_unit_test(plane_and_box_cut_the_same_cap_of_a_ball),
         cmocka_unit_test(overlap_of_two_spheres_is_an_exact_lens),
         cmocka_unit_test(overlaps_with_eight_boxes_add_up_to_the_ball),
-        cmocka_unit_test(boxes_off_the_centre_add_up_to_the_ball_exactly),
+        cmocka_unit_test(overlaps_with_boxes_off_the_centre_add_up_to_the_ball),
         cmocka_unit_test(ball_volume_gradient_is_the_derivative),
         cmocka_unit_test(moments_agree_with_prism_method),
         cmocka_unit_test(ball_moments_in_star_mesh_agree_with_integration),

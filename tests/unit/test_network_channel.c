@@ -93,7 +93,8 @@ static void wave_channel_generates_no_energy(void **state)
             }
             play_out_channel_at(1000000 * (int64_t)k + 1);
             sent_squares[k] = square_of_sent_waves;
-            const int newest = k - (int)(1e3 * link.delay); /* tick that may have arrived */
+            const int newest =
+                k - (int)(1e3 * link.delay); /* newest tick whose waves may have arrived */
             least = fmin(
                 least, 0.5e-3 * ((newest < 0 ? 0.0 : sent_squares[newest]) - square_of_used_waves));
         }
@@ -182,7 +183,7 @@ static void increased_link_delay_is_measured_again(void **state)
     size_t size[TICKS];
     assert_int_equal(tact_network_channel_init(&sender, &plain), 0);
     assert_int_equal(tact_network_channel_init(&receiver, &plain), 0);
-    int stale = 0;
+    int stale_sample_count = 0;
     double last = 0.0;
     for (int k = 0; k < TICKS; k++) {
         const struct tact_network_sample sample = {.wave = {k + 1.0, 0.0}, .flags = k < STEP};
@@ -197,21 +198,21 @@ static void increased_link_delay_is_measured_again(void **state)
             }
         }
         tact_network_channel_play(&receiver, &out);
-        stale |= receiver.state == TACT_NETWORK_CHANNEL_STALE;
+        stale_sample_count |= receiver.state == TACT_NETWORK_CHANNEL_STALE;
         assert_true(k < STEP + 20 + LATER || out.flags == 0);
         assert_true(out.missing || out.wave[0] > last);
         last = out.missing ? last : out.wave[0];
     }
     print_message("%llu restarts, last wave %g ticks late\n",
                   (unsigned long long)receiver.counts.restart_count, TICKS - last);
-    assert_true(stale && receiver.counts.restart_count == 1);
+    assert_true(stale_sample_count && receiver.counts.restart_count == 1);
     assert_int_equal(receiver.state, TACT_NETWORK_CHANNEL_OK);
     assert_true(TICKS - last >= 200.0 && TICKS - last <= 212.0);
 }
 
 /* The receiving loop is late by 40 ms once, and then runs its ticks one after the other: packets
  * are early by that in one quarter of a second, and the delay is the same. */
-static void late_loop_is_not_taken_for_another_link_delay(void **state)
+static void late_loop_does_not_change_the_measured_link_delay(void **state)
 {
     (void)state;
     enum { LATE = 1100, BY = 40 };
@@ -523,7 +524,7 @@ int main(void)
         cmocka_unit_test(wave_channel_uses_each_wave_once_at_a_constant_delay),
         cmocka_unit_test(wave_channel_drops_or_inserts_waves_as_clocks_drift),
         cmocka_unit_test(increased_link_delay_is_measured_again),
-        cmocka_unit_test(late_loop_is_not_taken_for_another_link_delay),
+        cmocka_unit_test(late_loop_does_not_change_the_measured_link_delay),
         cmocka_unit_test(clock_offset_is_not_biased_by_late_ticks),
         cmocka_unit_test(decreased_link_delay_is_measured_again),
         cmocka_unit_test(steady_wave_returns_after_a_gap_in_the_link),

@@ -94,7 +94,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Times of a round of ticks, sorted [ns]. */
-static int64_t times[KINDS][TICKS];
+static int64_t tick_durations[KINDS][TICKS];
 
 static void measure_cost_round(uint64_t first, int plain)
 {
@@ -113,14 +113,14 @@ static void measure_cost_round(uint64_t first, int plain)
         assert_true(recv(plain, datagram, sizeof datagram, 0) == (ssize_t)sizeof datagram);
         at[KINDS] = processor_time();
         for (int i = 0; i < KINDS; i++) {
-            times[i][k] = at[i + 1] - at[i];
+            tick_durations[i][k] = at[i + 1] - at[i];
         }
         read_link_end(1, tick);
         write_link_end(1, tick);
         assert_int_equal(inputs[0].state, TACT_DEVICE_OK);
     }
     for (int i = 0; i < KINDS; i++) {
-        qsort(times[i], TICKS, sizeof **times, compare_times);
+        qsort(tick_durations[i], TICKS, sizeof **tick_durations, compare_times);
     }
 }
 
@@ -154,11 +154,14 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
         measure_cost_round(first + i * TICKS, plain);
         for (int k = 0; k < KINDS; k++) {
             print_message("%s: median %.1f, p99 %.1f us; ", names[k],
-                          1e-3 * (double)times[k][median_index], 1e-3 * (double)times[k][p99]);
-            least[k] = i == 0 || times[k][p99] < least[k] ? times[k][p99] : least[k];
+                          1e-3 * (double)tick_durations[k][median_index],
+                          1e-3 * (double)tick_durations[k][p99]);
+            least[k] =
+                i == 0 || tick_durations[k][p99] < least[k] ? tick_durations[k][p99] : least[k];
         }
-        of_plain =
-            i == 0 || times[PLAIN][median_index] < of_plain ? times[PLAIN][median_index] : of_plain;
+        of_plain = i == 0 || tick_durations[PLAIN][median_index] < of_plain
+                       ? tick_durations[PLAIN][median_index]
+                       : of_plain;
         print_message("\n");
     }
     assert_true(end->channel.counts.received_packet_count - received >= ROUNDS * TICKS - 1);

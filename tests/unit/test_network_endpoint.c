@@ -351,25 +351,25 @@ static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
     struct tact_network_sent_hello recorded[RECORDED];
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-    int connected = -1;
+    int connection_tick = -1;
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     to.sin_port = htons((uint16_t)tact_network_endpoint_port(&listener));
     for (int i = 0; i < RECORDED; i++) {
         tact_network_hello(&caller.identity, &recorded[i]);
     }
-    for (int i = 0; i < 5000 && connected < 0; i++, now_ns += ms) {
+    for (int i = 0; i < 5000 && connection_tick < 0; i++, now_ns += ms) {
         for (int k = 0; k < RECORDED; k++) {
             sendto(fd, recorded[k].hello, sizeof recorded[k].hello, 0, (const struct sockaddr *)&to,
                    sizeof to);
         }
         tick_endpoint(&caller, NULL);
         tick_endpoint(&listener, NULL);
-        connected = caller.has_session ? i : -1;
+        connection_tick = caller.has_session ? i : -1;
     }
-    print_message("connected after %d ms, %llu recorded hellos refused\n", connected,
+    print_message("connected after %d ms, %llu recorded hellos refused\n", connection_tick,
                   (unsigned long long)listener.counts.replayed_packet_count);
-    assert_in_range(connected, 0, 1000 * RECORDED / 20 + 200);
+    assert_in_range(connection_tick, 0, 1000 * RECORDED / 20 + 200);
     close(fd);
     tact_network_endpoint_close(&caller);
     tact_network_endpoint_close(&listener);
@@ -383,11 +383,11 @@ static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
     struct tact_network_endpoint caller, listener;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int connected = -1;
+    int connection_tick = -1;
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     to.sin_port = htons((uint16_t)tact_network_endpoint_port(&caller));
-    for (int i = 0; i < 1000 && connected < 0; i++, now_ns += ms) {
+    for (int i = 0; i < 1000 && connection_tick < 0; i++, now_ns += ms) {
         tick_endpoint(&caller, NULL);
         for (int k = 0; k < 4; k++) {
             for (size_t b = 0; b < sizeof answer; b++) {
@@ -402,11 +402,11 @@ static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
                            rate of handshakes */
             tick_endpoint(&listener, NULL);
         }
-        connected = caller.has_session ? i : -1;
+        connection_tick = caller.has_session ? i : -1;
     }
-    print_message("connected after %d ms, %llu made-up answers refused\n", connected - 500,
+    print_message("connected after %d ms, %llu made-up answers refused\n", connection_tick - 500,
                   (unsigned long long)caller.counts.forged_packet_count);
-    assert_in_range(connected, 500, 501);
+    assert_in_range(connection_tick, 500, 501);
     assert_in_range(caller.counts.forged_packet_count, 4 * 500, 4 * 502);
     assert_int_equal(caller.counts.postponed_hello_count, 0);
     tact_network_endpoint_close(&caller);
@@ -535,7 +535,8 @@ static void network_addresses_are_checked(void **state)
         {"0.0.0.0:4710", 1, 1, -EPERM},
         {"192.0.2.7:4710", 0, 1, -EPERM},
         {"[2001:db8::7]:4710", 0, 1, -EPERM},
-        {"tact.invalid:4710", 0, 1, -EPERM}, /* a name server that is asked answers -EINVAL */
+        {"tact.invalid:4710", 0, 1,
+         -EPERM}, /* no name server is asked: its answer would be -EINVAL */
         {"192.0.2.7:4710", 0, 0, 0},
         {"::1:4710", 0, 0, -EINVAL},
         {"127.0.0.1", 0, 0, -EINVAL},

@@ -30,7 +30,7 @@ static void make_peer_identities(struct tact_network_identity *caller,
 }
 
 struct handshake_state {
-    struct tact_network_sent_hello opening;
+    struct tact_network_sent_hello sent_hello;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct tact_network_session caller, listener;
 };
@@ -38,12 +38,13 @@ struct handshake_state {
 static void run_handshake(const struct tact_network_identity *caller,
                           const struct tact_network_identity *listener, struct handshake_state *x)
 {
-    tact_network_hello(caller, &x->opening);
-    assert_int_equal(tact_network_check_hello(listener, x->opening.hello, sizeof x->opening.hello),
-                     0);
-    assert_int_equal(tact_network_answer(listener, x->opening.hello, &x->listener, x->answer), 0);
+    tact_network_hello(caller, &x->sent_hello);
     assert_int_equal(
-        tact_network_finish(caller, &x->opening, x->answer, sizeof x->answer, &x->caller), 0);
+        tact_network_check_hello(listener, x->sent_hello.hello, sizeof x->sent_hello.hello), 0);
+    assert_int_equal(tact_network_answer(listener, x->sent_hello.hello, &x->listener, x->answer),
+                     0);
+    assert_int_equal(
+        tact_network_finish(caller, &x->sent_hello, x->answer, sizeof x->answer, &x->caller), 0);
 }
 
 static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
@@ -90,10 +91,10 @@ static void each_handshake_has_its_own_key(void **state)
     (void)state;
     enum { MOST = 4000 };
     static unsigned char keys[2 * MOST][TACT_NETWORK_KEY_BYTES];
-    const int starts = campaign_trial_count(60, MOST);
+    const int start_count = campaign_trial_count(60, MOST);
     struct tact_network_identity caller, listener;
     make_peer_identities(&caller, &listener);
-    for (int i = 0; i < starts; i++) {
+    for (int i = 0; i < start_count; i++) {
         struct handshake_state x;
         run_handshake(&caller, &listener, &x);
         memcpy(keys[2 * i], x.caller.send_key, sizeof *keys);
@@ -115,14 +116,14 @@ static void handshake_refuses_every_flipped_bit(void **state)
     for (int bit = 0; bit < 8 * TACT_NETWORK_HELLO_BYTES; bit++) {
         unsigned char hello[TACT_NETWORK_HELLO_BYTES], answer[TACT_NETWORK_ANSWER_BYTES];
         struct tact_network_session session;
-        memcpy(hello, x.opening.hello, sizeof hello);
+        memcpy(hello, x.sent_hello.hello, sizeof hello);
         hello[bit / 8] ^= (unsigned char)(1U << (bit % 8));
         assert_int_equal(tact_network_check_hello(&listener, hello, sizeof hello), -EBADMSG);
         memcpy(answer, x.answer, sizeof answer);
         answer[bit / 8] ^= (unsigned char)(1U << (bit % 8));
         /* The curve ignores the topmost bit of a public key, but not the hash of the answer. */
-        assert_int_equal(tact_network_finish(&caller, &x.opening, answer, sizeof answer, &session),
-                         -EBADMSG);
+        assert_int_equal(
+            tact_network_finish(&caller, &x.sent_hello, answer, sizeof answer, &session), -EBADMSG);
     }
     unsigned char datagram[TACT_NETWORK_DATAGRAM], changed[TACT_NETWORK_DATAGRAM],
         payload[TACT_NETWORK_PAYLOAD];
@@ -189,34 +190,34 @@ static void handshake_refuses_unknown_peers(void **state)
     (void)state;
     struct tact_network_identity caller, listener, stranger, other;
     struct tact_network_session session;
-    struct tact_network_sent_hello opening;
+    struct tact_network_sent_hello sent_hello;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct handshake_state x;
     make_peer_identities(&caller, &listener);
     make_peer_identities(&stranger, &other);
     run_handshake(&caller, &listener, &x);
     /* a hello with a key that the listener does not know */
-    tact_network_hello(&stranger, &opening);
-    assert_int_equal(tact_network_check_hello(&listener, opening.hello, sizeof opening.hello),
+    tact_network_hello(&stranger, &sent_hello);
+    assert_int_equal(tact_network_check_hello(&listener, sent_hello.hello, sizeof sent_hello.hello),
                      -EBADMSG);
     /* The caller's own hello, reflected, is refused. */
-    assert_int_equal(tact_network_check_hello(&caller, x.opening.hello, sizeof x.opening.hello),
-                     -EBADMSG);
+    assert_int_equal(
+        tact_network_check_hello(&caller, x.sent_hello.hello, sizeof x.sent_hello.hello), -EBADMSG);
     /* A machine with another key answers, which knows all public keys. */
     assert_int_equal(tact_network_identity_make(other.secret_key, caller.public_key, &other, NULL),
                      0);
-    tact_network_hello(&caller, &opening);
-    assert_int_equal(tact_network_answer(&other, opening.hello, &session, answer), 0);
-    assert_int_equal(tact_network_finish(&caller, &opening, answer, sizeof answer, &session),
+    tact_network_hello(&caller, &sent_hello);
+    assert_int_equal(tact_network_answer(&other, sent_hello.hello, &session, answer), 0);
+    assert_int_equal(tact_network_finish(&caller, &sent_hello, answer, sizeof answer, &session),
                      -EBADMSG);
     /* The answer to an earlier hello is refused. */
-    assert_int_equal(tact_network_finish(&caller, &opening, x.answer, sizeof x.answer, &session),
+    assert_int_equal(tact_network_finish(&caller, &sent_hello, x.answer, sizeof x.answer, &session),
                      -EBADMSG);
     /* A hello of an earlier session is answered with new keys, so that the packets of that session
      * do not open. */
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
     ssize_t n = tact_network_encrypt_packet(&x.caller, "", 0, datagram);
-    assert_int_equal(tact_network_answer(&listener, x.opening.hello, &session, answer), 0);
+    assert_int_equal(tact_network_answer(&listener, x.sent_hello.hello, &session, answer), 0);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session.name, sizeof session.name);
     assert_int_equal(tact_network_decrypt_packet(&session, datagram, (size_t)n, payload), -EBADMSG);
     /* Public keys that are points of small order, with which every shared secret would be zero. */

@@ -138,15 +138,16 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
                              double wave, double round_trip, double other,
                              const struct device_and_robot *p)
 {
-    const double resistance = tie->period * tie->stiffness + tie->damping;
+    const double implicit_damping = tie->period * tie->stiffness + tie->damping;
     const double error = other - end->position;
     const double return_rate = tact_wave_line_end_return_rate(tie, round_trip, error, end->force);
     const double correction =
         tact_wave_position_correction(tie, end->tank, return_rate, fabs(return_rate), end->force);
     wave = tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
-    end->force = tact_wave_drive_gain_fraction(tie) *
-                 (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
-                  resistance * (correction + tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
+    end->force =
+        tact_wave_drive_gain_fraction(tie) *
+        (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
+         implicit_damping * (correction + tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
     const double rate = tact_wave_line_end_rate(tie->impedance, wave, end->force);
     tact_wave_advance_line_end(tie, rate, correction, end->force, p->robot_v, &end->position,
                                &end->tank);

@@ -141,36 +141,41 @@ static double largest_difference(const double *a, const double *b, int n)
 struct moment_errors {
     double smallest_volume; /* overlaps with less volume are left out [m^3] */
     double volume, centroid, second, gradient, torque;
-    int overlaps, misses;
+    int overlapping_pairs, misses;
 };
 
 /* Relative errors of the overlap, reduced by the digits that summation over columns loses where
  * the overlap is smaller than the bodies. */
 static void merge_relative_errors(const struct tact_source_moments *got, int status,
-                                  const struct tact_moments *want, struct moment_errors *e)
+                                  const struct tact_moments *expected_moments,
+                                  struct moment_errors *e)
 {
     if (status != got->status) {
-        double left = status == 1 ? want->volume : got->moments.volume;
+        double left = status == 1 ? expected_moments->volume : got->moments.volume;
         e->misses += left > 1e-16; /* 1e-7 mm^3 */
         return;
     }
-    if (status == 1 && want->volume >= e->smallest_volume) {
-        double size = cbrt(want->volume), area = tact_v3_norm(want->gradient) + size * size;
-        double second_moment_trace = want->second[0] + want->second[1] + want->second[2];
+    if (status == 1 && expected_moments->volume >= e->smallest_volume) {
+        double size = cbrt(expected_moments->volume),
+               area = tact_v3_norm(expected_moments->gradient) + size * size;
+        double second_moment_trace =
+            expected_moments->second[0] + expected_moments->second[1] + expected_moments->second[2];
         const struct tact_moments *m = &got->moments;
         double scale = fmin(1.0, size / RANDOM_BODY_SIZE), of_area = scale * scale,
                of_volume = of_area * scale;
-        double volume = fabs(m->volume - want->volume) / want->volume;
-        double centroid = largest_difference(m->centroid, want->centroid, 3) / size;
-        double second = largest_difference(m->second, want->second, 6) / second_moment_trace;
-        double gradient = largest_difference(m->gradient, want->gradient, 3) / area;
-        double torque = largest_difference(m->gradient + 3, want->gradient + 3, 3) / (area * size);
+        double volume = fabs(m->volume - expected_moments->volume) / expected_moments->volume;
+        double centroid = largest_difference(m->centroid, expected_moments->centroid, 3) / size;
+        double second =
+            largest_difference(m->second, expected_moments->second, 6) / second_moment_trace;
+        double gradient = largest_difference(m->gradient, expected_moments->gradient, 3) / area;
+        double torque =
+            largest_difference(m->gradient + 3, expected_moments->gradient + 3, 3) / (area * size);
         e->volume = fmax(e->volume, of_volume * volume);
         e->centroid = fmax(e->centroid, of_volume * scale * centroid);
         e->second = fmax(e->second, of_volume * of_area * second);
         e->gradient = fmax(e->gradient, of_area * gradient);
         e->torque = fmax(e->torque, of_volume * torque);
-        e->overlaps++;
+        e->overlapping_pairs++;
     }
 }
 
@@ -198,13 +203,13 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
         assert_int_equal(source.ops->latest(source.self, &result), 0);
         assert_int_equal(result.tick, tick);
         for (int i = 0; i < PAIRS; i++) {
-            struct tact_moments want;
+            struct tact_moments expected_moments;
             uint32_t a = w->pairs[i].a, b = w->pairs[i].b;
             int status = tact_moments_pair(&w->shapes[a], &w->poses[a], &w->shapes[b], &w->poses[b],
-                                           NULL, scratch, &want);
+                                           NULL, scratch, &expected_moments);
             assert_true(status >= 0);
             assert_true(result.pairs[i].status >= 0);
-            merge_relative_errors(&result.pairs[i], status, &want, &e);
+            merge_relative_errors(&result.pairs[i], status, &expected_moments, &e);
         }
     }
     source.ops->close(source.self);
@@ -213,7 +218,8 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
     free(w);
     print_message("%d overlaps, %d only seen by one; relative errors: volume %.1e centroid %.1e "
                   "second %.1e gradient %.1e torque %.1e\n",
-                  e.overlaps, e.misses, e.volume, e.centroid, e.second, e.gradient, e.torque);
+                  e.overlapping_pairs, e.misses, e.volume, e.centroid, e.second, e.gradient,
+                  e.torque);
     return e;
 }
 
@@ -221,7 +227,7 @@ static void device_moments_agree_with_host_in_double_precision(void **unused)
 {
     (void)unused;
     struct moment_errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
-    assert_true(e.overlaps >= 1000);
+    assert_true(e.overlapping_pairs >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors of volume, centroid, second moment, gradient and torque at 31 seeds: 7e-13,
      * 1e-13, 6e-13, 1e-12, 4e-13. */
@@ -236,7 +242,7 @@ static void device_moments_agree_with_host_in_single_precision(void **unused)
 {
     (void)unused;
     struct moment_errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
-    assert_true(e.overlaps >= 1000);
+    assert_true(e.overlapping_pairs >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors of volume, centroid, second moment, gradient and torque at 31 seeds: 5e-6,
      * 6e-6, 2e-5, 3e-6, 6e-6. */
@@ -327,19 +333,19 @@ static void check_common_faces_count_by_half(enum tact_opencl_precision precisio
         assert_int_equal(source.ops->wait(source.self, tick, 600 * SECOND_NS), 0);
         assert_int_equal(source.ops->latest(source.self, &result), 0);
         for (int i = 0; i < 2; i++) {
-            struct tact_moments want;
+            struct tact_moments expected_moments;
             uint32_t b = pairs[i].b;
-            int status =
-                tact_moments_pair(&shapes[0], &poses[0], &shapes[b], &poses[b], NULL, NULL, &want);
-            merge_relative_errors(&result.pairs[i], status, &want, &e);
+            int status = tact_moments_pair(&shapes[0], &poses[0], &shapes[b], &poses[b], NULL, NULL,
+                                           &expected_moments);
+            merge_relative_errors(&result.pairs[i], status, &expected_moments, &e);
         }
     }
     source.ops->close(source.self);
     tact_shape_release(&shapes[0]);
     tact_shape_release(&shapes[1]);
     print_message("%d overlaps with faces in common: volume %.1e, gradient %.1e, torque %.1e\n",
-                  e.overlaps, e.volume, e.gradient, e.torque);
-    assert_int_equal(e.overlaps, 80);
+                  e.overlapping_pairs, e.volume, e.gradient, e.torque);
+    assert_int_equal(e.overlapping_pairs, 80);
     assert_true(e.volume < tolerance && e.gradient < tolerance && e.torque < tolerance);
 }
 

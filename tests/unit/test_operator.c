@@ -143,7 +143,8 @@ static void bad_operator_settings_are_refused(void **state)
     const struct tact_device_setting twice[] = {good[0], good[0]};
     const struct tact_device_setting text[] = {SETTING("script", "close")};
     const struct tact_device_setting script_with_wrong_width[] = {NUMBERS("script", 4, 5, script)};
-    const struct tact_device_setting late[] = {NUMBERS("script", 3, 4, script_with_time_backwards)};
+    const struct tact_device_setting late_script[] = {
+        NUMBERS("script", 3, 4, script_with_time_backwards)};
     const struct tact_device_setting grip[] = {NUMBERS("script", 1, 4, wide)};
     const struct tact_device_setting settings_with_nan[] = {
         NUMBERS("script", 2, 4, script_with_nan)};
@@ -156,7 +157,7 @@ static void bad_operator_settings_are_refused(void **state)
     expect_operator_refused(NULL, 0, 0, "device", "script");
     expect_operator_refused(text, 1, 10, "script", "rows of 4");
     expect_operator_refused(script_with_wrong_width, 1, 10, "script", "rows of 4");
-    expect_operator_refused(late, 1, 10, "script", "row 3: time 1 s");
+    expect_operator_refused(late_script, 1, 10, "script", "row 3: time 1 s");
     expect_operator_refused(grip, 1, 10, "script", "row 1: grip 1.5");
     expect_operator_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
     expect_operator_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");

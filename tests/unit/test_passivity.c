@@ -104,11 +104,11 @@ static void passivity_bound_cuts_only_excess_force(void **state)
 {
     (void)state;
     double force[3] = {1.0, -2.0, 0.5};
-    const double last[3] = {1.0, -2.0, 0.5}, still[3] = {0.0}, pressed[3] = {-1e-3, 0.0, 0.0};
-    assert_true(tact_passivity_bound(force, last, still, 3, 1000.0) == 1.0);
+    const double last[3] = {1.0, -2.0, 0.5}, zero_rates[3] = {0.0}, pressed[3] = {-1e-3, 0.0, 0.0};
+    assert_true(tact_passivity_bound(force, last, zero_rates, 3, 1000.0) == 1.0);
     assert_memory_equal(force, last, sizeof last);
     double larger[3] = {2.0, -4.0, 1.0};
-    assert_true(fabs(tact_passivity_bound(larger, last, still, 3, 1000.0) - 0.5) < 1e-15);
+    assert_true(fabs(tact_passivity_bound(larger, last, zero_rates, 3, 1000.0) - 0.5) < 1e-15);
     assert_memory_equal(larger, last, sizeof last);
     double force_vector_before_bound[3] = {2.0, -2.0, 0.5};
     assert_true(tact_passivity_bound(force_vector_before_bound, last, pressed, 3, 1000.0) == 1.0);
@@ -128,8 +128,8 @@ static void passivity_damper_dissipates_the_energy_debt(void **state)
     assert_true(fabs(-dot(added, rate, 2) * period - energy_debt) < 1e-18);
     assert_true(damping < most);
     assert_true(tact_passivity_damp(force, rate, 2, -1.0, period, most) == most);
-    const double still[2] = {0.0, 0.0};
-    assert_true(tact_passivity_damp(force, still, 2, -1.0, period, most) == 0.0);
+    const double zero_rates[2] = {0.0, 0.0};
+    assert_true(tact_passivity_damp(force, zero_rates, 2, -1.0, period, most) == 0.0);
 }
 
 /* Damping that makes the wall H passive: sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T))
@@ -209,7 +209,7 @@ static void stiffest_passive_wall_is_that_of_colgate(void **state)
 static int free_axis_comes_to_rest(double m, double b, double stiffness, double damping, int delay,
                                    double alpha)
 {
-    const double decay = exp(-b * period / m), gain = (1.0 - decay) / b;
+    const double velocity_decay = exp(-b * period / m), gain = (1.0 - velocity_decay) / b;
     double x = 1e-3, before = x, v = 0.0, rate = 0.0, forces[3] = {0.0}, early = 0.0, late = 0.0;
     for (int k = 0; k < 20000; k++) {
         rate += alpha * ((x - before) / period - rate);
@@ -217,7 +217,7 @@ static int free_axis_comes_to_rest(double m, double b, double stiffness, double 
         const double force = k < delay ? 0.0 : forces[(k - delay) % 3];
         before = x;
         x += m * gain * v + (period - m * gain) / b * force;
-        v = decay * v + gain * force;
+        v = velocity_decay * v + gain * force;
         early = k >= 2000 && k < 8000 ? fmax(early, fabs(x - before)) : early;
         late = k >= 14000 ? fmax(late, fabs(x - before)) : late;
     }

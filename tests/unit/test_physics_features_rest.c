@@ -148,11 +148,12 @@ static void box_in_touch_starts_without_overlap(void **state)
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
         double first = lowest_corner(&s, 0, side);
-        int deep = tact_world_start(s.world, s.scratch);
+        int starts_deep = tact_world_start(s.world, s.scratch);
         run_scene_for_seconds(&s, 1.0);
         double last = lowest_corner(&s, 0, side);
         printf("starts at %.0e m: lowest corner %.1e m at the end\n", first, last);
-        assert_true(deep == 0 && fabs(last) < 1e-12 && body_tilt_from_vertical(&s, 0) < 1e-12);
+        assert_true(starts_deep == 0 && fabs(last) < 1e-12 &&
+                    body_tilt_from_vertical(&s, 0) < 1e-12);
         close_scene(&s);
     }
 }

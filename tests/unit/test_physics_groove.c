@@ -82,7 +82,7 @@ static int place_wedge_in_groove(struct world_scene *s, double a, double frictio
 }
 
 /* Without friction each flank of the groove bears W / (2 sin a). */
-static void each_flank_of_a_groove_carries_its_share(void **state)
+static void each_flank_of_a_groove_bears_its_part_of_the_weight(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -254,7 +254,7 @@ static void splitting_of_contacts_can_be_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_flank_of_a_groove_carries_its_share),
+        cmocka_unit_test(each_flank_of_a_groove_bears_its_part_of_the_weight),
         cmocka_unit_test(wedge_in_a_groove_stops_by_its_increased_friction),
         cmocka_unit_test(a_pressed_wedge_sticks_below_the_friction_angle),
         cmocka_unit_test(peg_on_one_flank_has_one_contact),

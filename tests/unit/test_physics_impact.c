@@ -179,7 +179,7 @@ static void bodies_at_rest_stay_at_rest(void **state)
     for (int dropped = 0; dropped < 2; dropped++) {
         struct world_scene s;
         struct tact_contact_law law = make_rigid_law(0.5);
-        double fastest = 0;
+        double largest_speed = 0;
         law.restitution = dropped ? 0.5 : 0.9;
         open_empty_scene(&s, NULL);
         add_scene_ground(&s);
@@ -197,11 +197,13 @@ static void bodies_at_rest_stay_at_rest(void **state)
         for (int n = 0; n < 1000; n++) {
             step_scene(&s);
             for (int i = 0; i < 4; i++) {
-                fastest = fmax(fastest, tact_v3_norm(tact_world_body(s.world, i)->twist));
+                largest_speed =
+                    fmax(largest_speed, tact_v3_norm(tact_world_body(s.world, i)->twist));
             }
         }
-        print_message("%s: fastest %.1e m/s\n", dropped ? "dropped, after 3 s" : "laid", fastest);
-        assert_true(fastest < 1e-8);
+        print_message("%s: fastest %.1e m/s\n", dropped ? "dropped, after 3 s" : "laid",
+                      largest_speed);
+        assert_true(largest_speed < 1e-8);
         close_scene(&s);
     }
 }
@@ -242,7 +244,7 @@ static void stacked_boxes_do_not_jump_after_an_impact(void **state)
 {
     (void)state;
     const double gravity[5] = {0, 0.1, 1.62, 9.81, 100}, sizes[3] = {0.01, 0.1, 10};
-    double highest = -1, left = 0, fastest = 0;
+    double highest = -1, left = 0, largest_speed = 0;
     for (int i = 0; i < 60; i++) {
         int count = i % 2 ? 3 : 1;
         double size = sizes[i / 2 % 3], g = gravity[i / 6 % 5], period = i < 30 ? 1e-3 : 2.5e-4;
@@ -254,7 +256,7 @@ static void stacked_boxes_do_not_jump_after_an_impact(void **state)
             step_scene(&s);
             hit |= lowest->twist[2] > -0.5 * speed;
             over = hit ? fmax(over, stack_excess_height(&s, count, size)) : -1;
-            fastest = g > 0 ? fastest : fmax(fastest, lowest->twist[2] / speed);
+            largest_speed = g > 0 ? largest_speed : fmax(largest_speed, lowest->twist[2] / speed);
         }
         highest = g > 0 ? fmax(highest, over / fabs(target)) : highest;
         left = g > 0 ? fmax(left, fabs(stack_excess_height(&s, count, size) - target)) : left;
@@ -263,17 +265,17 @@ static void stacked_boxes_do_not_jump_after_an_impact(void **state)
     }
     print_message("sunk boxes: highest %.2f of the target overlap over touching, %.1e m off the "
                   "target at the end; without gravity %.1e of the impact's speed away\n",
-                  highest, left, fastest);
+                  highest, left, largest_speed);
     assert_true(highest < 0);
     assert_true(left < 1e-7);
-    assert_true(fastest < 1e-5);
+    assert_true(largest_speed < 1e-5);
 }
 
 /* Boxes that collide inelastically, in free fall or without gravity, continue at one velocity. */
 static void inelastic_boxes_move_together(void **state)
 {
     (void)state;
-    double fastest = 0;
+    double largest_speed = 0;
     for (int i = 0; i < 12; i++) {
         struct world_scene s;
         const double sizes[3] = {0.01, 0.1, 10};
@@ -281,12 +283,12 @@ static void inelastic_boxes_move_together(void **state)
         start_falling_stack(&s, 2, 0, size, speed, i / 3 % 2 ? 9.81 : 0, i < 6 ? 1e-3 : 2.5e-4);
         run_scene_for_seconds(&s, 0.2);
         double v = tact_world_body(s.world, 1)->twist[2] - tact_world_body(s.world, 0)->twist[2];
-        fastest = fmax(fastest, fabs(v) / speed);
+        largest_speed = fmax(largest_speed, fabs(v) / speed);
         close_scene(&s);
     }
     print_message("boxes that collided without restitution: %.1e of the impact's speed apart\n",
-                  fastest);
-    assert_true(fastest < 1e-5);
+                  largest_speed);
+    assert_true(largest_speed < 1e-5);
 }
 
 /* Random numbers from 0 to 1 of a stream of their own (Knuth's linear congruential generator). */

@@ -20,7 +20,7 @@ static void assert_near(double got, double exact, double tolerance)
     assert_true(fabs(got - exact) <= tolerance);
 }
 
-/* A box of length and height at rest on a slope; one tick. */
+/* Puts a box of given length and height at rest on a slope, and simulates one tick. */
 static const struct tact_contact *box_contact_on_slope(struct world_scene *s, double slope,
                                                        double mu, double length, double height)
 {

@@ -231,8 +231,8 @@ static void rod_on_ball_joint_precesses(void **state)
     add_rod(&s, 0.0, 1.0, l, angle, mass);
     add_joint(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
     finish_scene_building(&s);
-    double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
-    double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
+    double inertia_difference = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
+    double rate = sqrt(mass * g * 0.5 * l / (inertia_difference * cos(angle)));
     struct tact_body *b = body_of(&s, 0);
     b->twist[1] = rate * 0.5 * l * sin(angle);
     b->twist[5] = rate;
@@ -405,7 +405,7 @@ static void lever_on_box_is_balanced(void **state)
 }
 
 /* A slider along a slope with dry friction, then damping, then a stop. */
-static void slider_stops_exactly(void **state)
+static void slider_motion_is_exact(void **state)
 {
     (void)state;
     const double slope = 0.5, mass = 0.4, friction = 0.8, damping = 0.9, end = 0.3;
@@ -428,8 +428,8 @@ static void slider_stops_exactly(void **state)
         double t = 0.3, drive = g * sin(slope), h = o.period, exact;
         run_scene_for_seconds(&s, t);
         if (kind) {
-            double decay = damping / mass;
-            exact = drive / decay * (1.0 - exp(-decay * t));
+            double decay_rate = damping / mass;
+            exact = drive / decay_rate * (1.0 - exp(-decay_rate * t));
         } else {
             exact = (drive - friction / mass) * t;
         }
@@ -447,7 +447,7 @@ static void slider_stops_exactly(void **state)
 }
 
 /* Dry friction of a hinge stops a wheel; a torque below it does not move the hinge. */
-static void friction_holds_a_hinge(void **state)
+static void friction_locks_a_hinge(void **state)
 {
     (void)state;
     const double mass = 0.5, torque = 0.02;
@@ -519,7 +519,7 @@ static void throw_mechanism(struct world_scene *s, double *energy)
     finish_scene_building(s);
 }
 
-static void random_mechanisms_hold(void **state)
+static void random_joints_stay_satisfied(void **state)
 {
     (void)state;
     const int world_count = campaign_trial_count(40, 40), ticks = 500;
@@ -592,8 +592,8 @@ int main(void)
         cmocka_unit_test(pendulum_period),          cmocka_unit_test(double_pendulum_keeps_energy),
         cmocka_unit_test(four_bar_swings_exactly),  cmocka_unit_test(rod_on_ball_joint_precesses),
         cmocka_unit_test(welded_boxes_move_as_one), cmocka_unit_test(free_chain_keeps_momenta),
-        cmocka_unit_test(lever_on_box_is_balanced), cmocka_unit_test(slider_stops_exactly),
-        cmocka_unit_test(friction_holds_a_hinge),   cmocka_unit_test(random_mechanisms_hold),
+        cmocka_unit_test(lever_on_box_is_balanced), cmocka_unit_test(slider_motion_is_exact),
+        cmocka_unit_test(friction_locks_a_hinge),   cmocka_unit_test(random_joints_stay_satisfied),
         cmocka_unit_test(bad_constraints_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ enum { FINGERS = 5, TICKS = 3000, CLOSED = 700 };
 #define INITIAL_PAD_GAP 0.001        /* distance of the pads from the plate at the start [m] */
 #define FINGER_DRIVE_STIFFNESS 500.0 /* of a finger's drive [N/m] */
 
-static const double finger_x[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
+static const double finger_x_positions[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
 
 /* Appends a finger: a slide along y with four pads in front of it. */
 static size_t append_finger_yaml(char *text, size_t room, int i, const char *pad)
@@ -39,7 +39,7 @@ static size_t append_finger_yaml(char *text, size_t room, int i, const char *pad
         "        mass: 0.03\n"
         "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
         "        shapes:\n",
-        i, -side, finger_x[i], side * (PLATE_HALF_THICKNESS + PAD + INITIAL_PAD_GAP),
+        i, -side, finger_x_positions[i], side * (PLATE_HALF_THICKNESS + PAD + INITIAL_PAD_GAP),
         FINGER_DRIVE_STIFFNESS, i ? FINGER_FORCE : (FINGERS - 1) * FINGER_FORCE);
     for (int k = 0; k < 4; k++) {
         n += tact_number_print(text + n, room - (size_t)n,
@@ -113,12 +113,12 @@ static void grip_plate_with_pads(const char *pad)
         slip = fmax(slip, fabs(above - held));
     }
     assert_int_equal(tact_session_end(session, &report), 0);
-    const unsigned long unsolved = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];
+    const unsigned long unsolved_ticks = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];
     print_message(
         "%s: %lu of %d ticks unsolved, at most %d contacts, moved in the grip by %.1e m\n", pad,
-        unsolved, TICKS, report.contacts_max, slip);
+        unsolved_ticks, TICKS, report.contacts_max, slip);
     assert_true(report.contacts_max >= 4 * FINGERS);
-    assert_true(100 * unsolved <= TICKS);
+    assert_true(100 * unsolved_ticks <= TICKS);
     assert_true(slip < 1e-6);
     tact_session_destroy(session);
     tact_scene_free(scene);

@@ -19,7 +19,7 @@
 
 static const double MU = 0.8, GRIP = 4, TIP = 0.008, G = 9.81, STIFFNESS = 2000, MODULUS = 3e5;
 
-enum object { CAPSULE, BOX, RULER };
+enum pinched_object { CAPSULE, BOX, RULER };
 enum tip { BALL_TIP, CAPSULE_TIP }; /* a ball has closed forms; a capsule's end is a mesh */
 enum load { STEADY, CYCLIC, PULSING };
 
@@ -34,11 +34,11 @@ struct pinch_setup {
                       */
     struct tact_pose poses[POSES][SHAPES];
     int body;
-    double arm;          /* arm of the centre of mass from the line between the tips [m] */
-    double release_time; /* time before which only the fingers load the grip [s] */
-    double force;        /* load on the body along -z [N] */
-    double tangential;   /* compliance of the tips' patches along themselves [m/N] */
-    const char *model;   /* NULL: volume */
+    double arm;                 /* arm of the centre of mass from the line between the tips [m] */
+    double release_time;        /* time before which only the fingers load the grip [s] */
+    double force;               /* load on the body along -z [N] */
+    double in_plane_compliance; /* compliance of the tips' patches along themselves [m/N] */
+    const char *model;          /* NULL: volume */
 };
 
 /* A fingertip that slides along y and presses towards -sign y. */
@@ -123,28 +123,30 @@ static int add_velocity_by_load(void *user, enum tact_solve_phase phase,
     return 0;
 }
 
-static void open_pinch(struct pinch_setup *p, enum object object, enum tip tip, double margin)
+static void open_pinch(struct pinch_setup *p, enum pinched_object pinched_object, enum tip tip,
+                       double margin)
 {
     static const double half[3] = {0.02, 0.025, 0.001};
     struct world_scene *s = &p->scene;
     struct tact_contact_law law = make_rigid_law(MU);
     struct tact_shape shape = {.kind = TACT_SHAPE_CAPSULE, .size = {0.02, 0.04, 0}};
     open_empty_scene(s, NULL);
-    p->arm = object == RULER ? 0.05 : 0;
-    if (object != CAPSULE) {
-        shape = object == BOX ? box_of_sides(0.06, 0.05, 0.04) : box_of_sides(0.3, 0.002, 0.03);
+    p->arm = pinched_object == RULER ? 0.05 : 0;
+    if (pinched_object != CAPSULE) {
+        shape =
+            pinched_object == BOX ? box_of_sides(0.06, 0.05, 0.04) : box_of_sides(0.3, 0.002, 0.03);
     }
     const double at[3] = {p->arm, 0, 0};
     p->body = add_scene_solid(s, &shape, mass_for_friction_margin(p, margin), at, 0);
-    if (object == CAPSULE) { /* lies along x */
+    if (pinched_object == CAPSULE) { /* lies along x */
         const double q[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
         memcpy(tact_world_body(s->world, p->body)->pose.quat_wxyz, q, sizeof q);
     }
     law.modulus = MODULUS;
-    law.tangential_compliance = p->tangential;
+    law.tangential_compliance = p->in_plane_compliance;
     law.model = p->model ? tact_contact_model_find(p->model) : NULL;
     assert_true(law.model || !p->model);
-    add_fingers(s, half[object], tip);
+    add_fingers(s, half[pinched_object], tip);
     set_scene_contact_law(s, 1, 2, &law);
     tact_world_refresh(s->world);
     finish_scene_building(s);
@@ -285,13 +287,13 @@ static double measure_creep(struct pinch_setup *p, enum load load, double share,
     for (long i = 0; i < ticks; i++) {
         double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->release_time));
         wave = load == CYCLIC ? wave : load == PULSING ? 0.5 + 0.5 * wave : 1;
-        if (p->tangential > 0) { /* a sudden load would overshoot the limit */
+        if (p->in_plane_compliance > 0) { /* a sudden load would overshoot the limit */
             wave *= tact_min(1, t - p->release_time);
         }
         step_pinch_counting_energy(p, t < p->release_time ? 0 : weight * wave, energy);
         if (i == ticks / 2) {
             measure_object_positions(p, from);
-        } else if (i > ticks / 2 && (!(p->tangential > 0) || (i - ticks / 2) % 500 == 0)) {
+        } else if (i > ticks / 2 && (!(p->in_plane_compliance > 0) || (i - ticks / 2) % 500 == 0)) {
             double moved[3];
             measure_object_positions(p, now);
             for (int k = 0; k < 6; k += 3) {
@@ -303,20 +305,20 @@ static double measure_creep(struct pinch_setup *p, enum load load, double share,
     return worst;
 }
 
-static double run_pinch_counting_energy(struct pinch_setup *p, enum object object, enum tip tip,
-                                        enum load load, double margin, double seconds,
+static double run_pinch_counting_energy(struct pinch_setup *p, enum pinched_object pinched_object,
+                                        enum tip tip, enum load load, double margin, double seconds,
                                         struct pinch_energy *energy)
 {
     static const char *const objects[] = {"capsule", "box", "ruler"};
     static const char *const loads[] = {"steady", "cyclic", "pulsing"};
-    open_pinch(p, object, tip, margin);
+    open_pinch(p, pinched_object, tip, margin);
     *energy = (struct pinch_energy){.least = compute_pinch_energy(p)};
     double moved = measure_creep(p, load, 1, seconds, energy);
     const struct tact_contact *c = tact_world_contact(p->scene.world, 0);
     energy->grip = c->wrench[1] != 0 ? fabs(c->impulse[0]) / p->scene.options.period : 0.0;
     print_message("%-7s %s tips, by %s, %-7s load at %5.2f times margin: moved %.1e m in the "
                   "last %g s; N %.4f, residual %.0e; energy %.0e J over its least\n",
-                  objects[object], tip == BALL_TIP ? "ball" : "capsule",
+                  objects[pinched_object], tip == BALL_TIP ? "ball" : "capsule",
                   p->model    ? p->model
                   : p->device ? (p->delay_ticks ? "late float moments" : "float moments")
                               : "moments",
@@ -326,22 +328,23 @@ static double run_pinch_counting_energy(struct pinch_setup *p, enum object objec
     return moved;
 }
 
-static double run_pinch_setup(struct pinch_setup *p, enum object object, enum tip tip,
-                              enum load load, double margin, double seconds)
+static double run_pinch_setup(struct pinch_setup *p, enum pinched_object pinched_object,
+                              enum tip tip, enum load load, double margin, double seconds)
 {
     struct pinch_energy energy;
-    return run_pinch_counting_energy(p, object, tip, load, margin, seconds, &energy);
+    return run_pinch_counting_energy(p, pinched_object, tip, load, margin, seconds, &energy);
 }
 
 static void check_object_is_held(struct pinch_setup *p, enum tip tip, double seconds, double most)
 {
     static const double margins[3] = {1.05, 2, 95};
-    for (enum object object = CAPSULE; object <= RULER; object++) {
+    for (enum pinched_object pinched_object = CAPSULE; pinched_object <= RULER; pinched_object++) {
         for (int i = 0; i < campaign_trial_count(3, 3); i++) {
-            assert_true(run_pinch_setup(p, object, tip, STEADY, margins[i], seconds) <= most);
+            assert_true(run_pinch_setup(p, pinched_object, tip, STEADY, margins[i], seconds) <=
+                        most);
         }
-        assert_true(run_pinch_setup(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
-        assert_true(run_pinch_setup(p, object, tip, PULSING, 1 / 0.95, seconds) <= most);
+        assert_true(run_pinch_setup(p, pinched_object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
+        assert_true(run_pinch_setup(p, pinched_object, tip, PULSING, 1 / 0.95, seconds) <= most);
     }
 }
 
@@ -372,11 +375,11 @@ static void pinched_object_does_not_creep_by_features(void **state)
     static const enum load loads[5] = {STEADY, STEADY, STEADY, CYCLIC, PULSING};
     const double seconds = run_duration(6), creep = 1e-13 * fmax(1, pow(seconds / 6, 3));
     struct pinch_setup p = {.release_time = 0.5, .model = "features"};
-    for (enum object object = CAPSULE; object <= RULER; object++) {
+    for (enum pinched_object pinched_object = CAPSULE; pinched_object <= RULER; pinched_object++) {
         for (int i = 0; i < 5; i++) {
             const int is_steady = loads[i] == STEADY;
             struct pinch_energy energy;
-            const double moved = run_pinch_counting_energy(&p, object, BALL_TIP, loads[i],
+            const double moved = run_pinch_counting_energy(&p, pinched_object, BALL_TIP, loads[i],
                                                            margins[i], seconds, &energy);
             assert_true(moved < creep + (is_steady ? 0 : 2e-11));
             assert_true(energy.rise < (is_steady ? 1e-13 : 1e-10));
@@ -390,7 +393,7 @@ static void pinched_object_does_not_creep_by_features(void **state)
 static void object_between_soft_tips_does_not_creep(void **state)
 {
     (void)state;
-    struct pinch_setup p = {.release_time = 0.5, .tangential = 5e-6};
+    struct pinch_setup p = {.release_time = 0.5, .in_plane_compliance = 5e-6};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-8);
 }
 

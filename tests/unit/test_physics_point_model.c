@@ -177,7 +177,7 @@ static void warm_started_contact_points_need_fewer_sweeps(void **state)
     open_empty_scene(&s, &o);
     build_table(&s);
     step_scene(&s);
-    int cold = s.stats.iterations;
+    int cold_sweeps = s.stats.iterations;
     step_scene(&s);
     int warm = s.stats.iterations;
     tact_world_contact(s.world, 0)->warm[0] = 0;
@@ -186,8 +186,8 @@ static void warm_started_contact_points_need_fewer_sweeps(void **state)
     }
     step_scene(&s);
     print_message("table of %d points: %d sweeps cold, %d warm, %d without its warm start\n",
-                  s.stats.points, cold, warm, s.stats.iterations);
-    assert_true(warm < cold / 2 && s.stats.iterations > warm);
+                  s.stats.points, cold_sweeps, warm, s.stats.iterations);
+    assert_true(warm < cold_sweeps / 2 && s.stats.iterations > warm);
     close_scene(&s);
 }
 
@@ -282,8 +282,8 @@ static int count_corners(const struct point_store *store, const double *lower, c
             const double *at = store->now.points[i].at;
             int all = 1;
             for (int k = 0; k < 3; k++) {
-                double want = corner >> k & 1 ? upper[k] : lower[k];
-                all = all && fabs(at[(k + 1) % 3] - want) < 1e-14;
+                double expected = corner >> k & 1 ? upper[k] : lower[k];
+                all = all && fabs(at[(k + 1) % 3] - expected) < 1e-14;
             }
             any = any || all;
         }

@@ -31,14 +31,15 @@ static int random_index(int n)
 static struct tact_shape random_shape(struct world_scene *s, double size)
 {
     /* one box in six is a thin sheet */
-    double thin = random_index(6) ? random_uniform(0.2, 1) : 1e-3;
+    double relative_thickness = random_index(6) ? random_uniform(0.2, 1) : 1e-3;
     switch (random_index(4)) {
     case 0:
         return make_sphere(0.5 * size);
     case 1:
-        return box_of_sides(size, size * random_uniform(0.1, 1), size * thin);
+        return box_of_sides(size, size * random_uniform(0.1, 1), size * relative_thickness);
     case 2:
-        return make_cylinder_mesh_shape(s, 0.5 * size, size * thin, 3 + random_index(10));
+        return make_cylinder_mesh_shape(s, 0.5 * size, size * relative_thickness,
+                                        3 + random_index(10));
     default: {
         const double boxes[12] = {0, 0, 0,          size,       0.3 * size,  0.2 * size,
                                   0, 0, 0.2 * size, 0.2 * size, 0.25 * size, 0.2 * size};

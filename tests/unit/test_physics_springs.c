@@ -19,15 +19,15 @@ struct plate_scene {
 };
 
 /* A box that rests on the ground. */
-static void open_plate_on_springs(struct plate_scene *s, double compliance, double tangential,
-                                  double overlap)
+static void open_plate_on_springs(struct plate_scene *s, double compliance,
+                                  double in_plane_compliance, double overlap)
 {
     struct tact_shape box = box_of_sides(s->side[0], s->side[1], s->side[2]);
     double overlap_at_rest = overlap + compliance * MASS * G;
     const double at[3] = {0, 0, 0.5 * s->side[2] - overlap_at_rest};
     s->law = make_rigid_law(MU);
     s->law.compliance = compliance;
-    s->law.tangential_compliance = tangential;
+    s->law.tangential_compliance = in_plane_compliance;
     s->law.overlap = overlap;
     open_empty_scene(&s->scene, NULL);
     add_scene_ground(&s->scene);
@@ -238,11 +238,11 @@ static double strain_energy(struct world_scene *s, const struct tact_contact_law
     if (!c->touching) {
         return 0;
     }
-    double deep = fmax(c->patch.depth - law->overlap, 0);
+    double excess_depth = fmax(c->patch.depth - law->overlap, 0);
     tact_v3_scale(force, c->springs.impulse, 1 / h);
     return 0.5 * law->tangential_compliance * tact_v3_dot(force, force) +
            0.5 * tact_v3_dot(c->springs.impulse + 3, c->springs.angle) / h +
-           0.5 * deep * deep / law->compliance;
+           0.5 * excess_depth * excess_depth / law->compliance;
 }
 
 /* Boxes thrown at soft ground, turning: their energy never exceeds that at the start. Together

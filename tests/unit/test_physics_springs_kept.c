@@ -11,11 +11,12 @@
 
 static const double MU = 0.6, MASS = 0.5, G = 9.81;
 
-static struct tact_contact_law make_contact_spring_law(double compliance, double tangential)
+static struct tact_contact_law make_contact_spring_law(double compliance,
+                                                       double in_plane_compliance)
 {
     struct tact_contact_law law = make_rigid_law(MU);
     law.compliance = compliance;
-    law.tangential_compliance = tangential;
+    law.tangential_compliance = in_plane_compliance;
     return law;
 }
 

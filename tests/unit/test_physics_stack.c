@@ -55,7 +55,7 @@ static void check_stack_of_cubes(const char *name, int count, double size,
     double at[30], sink;
     build_stack(&s, count, size, size_ratio_per_cube);
     step_scene(&s);
-    int cold = s.stats.iterations;
+    int cold_sweeps = s.stats.iterations;
     run_scene_for_seconds(&s, 0.999);
     int sweeps_while_settling = s.max_tick_iterations;
     store_cube_positions(&s, at);
@@ -64,7 +64,7 @@ static void check_stack_of_cubes(const char *name, int count, double size,
     double moved = horizontal_drift(&s, at, &sink);
     print_message("%s: %.1e m sideways and %.1e m up or down in 10 s; sweeps %d cold, at most %d "
                   "settling, %d after; worst residual %.1e, unsolved %ld of %ld\n",
-                  name, moved, sink, cold, sweeps_while_settling, s.max_tick_iterations,
+                  name, moved, sink, cold_sweeps, sweeps_while_settling, s.max_tick_iterations,
                   s.worst_residual, s.unsolved, s.ticks);
     assert_true(moved < 1e-9);
     close_scene(&s);
@@ -90,7 +90,8 @@ static void a_stack_with_a_large_top_stands(void **state)
 
 /* Counts sweeps while an octagonal plate slides at 1 m/s and spins, until it is at rest: the first
  * tick has no warm start, `most` is of the ticks after it. */
-static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *most, double *mean)
+static void count_octagon_sweeps(double spin, double tolerance, int *cold_sweeps, int *most,
+                                 double *mean)
 {
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
@@ -107,10 +108,10 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *
     body->twist[0] = 1;
     body->twist[5] = spin;
     step_scene(&s);
-    *cold = s.stats.iterations;
+    *cold_sweeps = s.stats.iterations;
     *most = 0;
     int ticks = 1;
-    double sweeps = *cold;
+    double sweeps = *cold_sweeps;
     while (ticks < 1000 && tact_v3_norm(body->twist) > 1e-12) {
         step_scene(&s);
         ticks++;
@@ -121,7 +122,7 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *
     print_message(
         "octagon at %.0f rad/s to %.0e: %d sweeps cold, %d at most after, %.2f in the mean "
         "of %d ticks\n",
-        spin, tolerance, *cold, *most, *mean, ticks);
+        spin, tolerance, *cold_sweeps, *most, *mean, ticks);
     assert_true(tact_v3_norm(body->twist) < 1e-12 && tact_v3_norm(body->twist + 3) < 1e-10);
     close_scene(&s);
 }
@@ -130,14 +131,14 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *
 static void sliding_octagon_needs_few_sweeps(void **state)
 {
     (void)state;
-    int cold, most;
+    int cold_sweeps, most;
     double mean;
-    count_octagon_sweeps(0, 1e-10, &cold, &most, &mean);
-    count_octagon_sweeps(0, 1e-15, &cold, &most, &mean);
-    assert_true(cold <= 3 && most <= 3);
+    count_octagon_sweeps(0, 1e-10, &cold_sweeps, &most, &mean);
+    count_octagon_sweeps(0, 1e-15, &cold_sweeps, &most, &mean);
+    assert_true(cold_sweeps <= 3 && most <= 3);
     /* the centre of pressure rotates with the octagonal plate */
-    count_octagon_sweeps(10, 1e-10, &cold, &most, &mean);
-    assert_true(cold <= 3 && most <= 3);
+    count_octagon_sweeps(10, 1e-10, &cold_sweeps, &most, &mean);
+    assert_true(cold_sweeps <= 3 && most <= 3);
 }
 
 int main(void)

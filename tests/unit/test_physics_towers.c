@@ -338,19 +338,19 @@ static void towers_of_four_models_obey_the_contact_laws(void **state)
     (void)state;
     static char text[TOWER_TEXT];
     struct tally t = {.ticks = 0};
-    const int towers = campaign_trial_count(6, 600);
+    const int tower_count = campaign_trial_count(6, 600);
     long ticks_with_all_models = 0;
     int towers_with_all_models = 0;
-    for (int i = 0; i < towers; i++) {
+    for (int i = 0; i < tower_count; i++) {
         write_random_tower(i, text);
         const int ticks = run_tower(text, i, &t);
         ticks_with_all_models += ticks;
         towers_with_all_models += ticks > 0;
     }
     print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
-                  ticks_with_all_models, t.ticks, towers_with_all_models, towers);
+                  ticks_with_all_models, t.ticks, towers_with_all_models, tower_count);
     check_tally_within_bounds(&t, "towers");
-    assert_true(5 * ticks_with_all_models > t.ticks && 2 * towers_with_all_models >= towers);
+    assert_true(5 * ticks_with_all_models > t.ticks && 2 * towers_with_all_models >= tower_count);
     assert_true(10 * t.unsolved <= t.ticks);
 }
 
@@ -358,8 +358,8 @@ static void towers_of_four_models_replay_from_random_ticks(void **state)
 {
     (void)state;
     static char text[TOWER_TEXT];
-    const int towers = campaign_trial_count(2, 60);
-    for (int i = 0; i < towers; i++) {
+    const int tower_count = campaign_trial_count(2, 60);
+    for (int i = 0; i < tower_count; i++) {
         const int ticks = TICKS << i % 3;
         write_random_tower(i, text);
         check_replays_of_scene(text, ticks, ticks / 3 + random_index(ticks / 3), 1);

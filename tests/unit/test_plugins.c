@@ -184,11 +184,11 @@ static void device_types_of_several_handles_are_loaded(void **state)
     struct tact_plugins *second = open_plugin_types(names + 1, 1);
     struct tact_plugins *same = open_plugin_types(names, 1);
     tact_plugins_close(good);
-    struct tact_plugins *third = open_plugin_types(names + 2, 1);
+    struct tact_plugins *third_plugins = open_plugin_types(names + 2, 1);
     tact_plugins_close(same);
     tact_plugins_close(second);
     tact_plugins_close(open_plugin_types(names + 1, 1));
-    tact_plugins_close(third);
+    tact_plugins_close(third_plugins);
 }
 
 /* The loader unloads some libraries never, as those in C++ with static variables of templates. */

@@ -19,7 +19,7 @@
 enum { CALL_FCHMODAT2 = 452, CALL_SETXATTRAT = 463 };
 
 /* Tries what only the folder's files permit. Returns a number of what went wrong, 0: nothing. */
-static int try_from_inside(const char *folder, const char *file, pid_t other)
+static int try_accesses_from_confined_process(const char *folder, const char *file, pid_t other)
 {
     char inside[64];
     snprintf(inside, sizeof inside, "%s/a", folder);
@@ -65,7 +65,7 @@ static void confined_reader_changes_nothing_outside_its_folder(void **state)
     }
     const pid_t reader = fork();
     if (reader == 0) {
-        _exit(try_from_inside(folder, file, other));
+        _exit(try_accesses_from_confined_process(folder, file, other));
     }
     assert_int_equal(waitpid(reader, &ended, 0), reader);
     assert_int_equal(waitpid(other, NULL, WNOHANG), 0); /* it lives */

@@ -65,7 +65,7 @@ static int open_file_count(void)
 
 /* Settings of a thread and its process that entering real time may change. */
 struct thread_setting {
-    int policy, slack, files;
+    int scheduling_policy, slack, files;
     long locked;
     cpu_set_t affinity;
     struct rlimit cpu_time_limit;
@@ -77,7 +77,7 @@ static struct thread_setting thread_settings(void)
     struct thread_setting s;
     struct sigaction action;
     memset(&s, 0, sizeof s);
-    s.policy = sched_getscheduler(0);
+    s.scheduling_policy = sched_getscheduler(0);
     s.slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     s.files = open_file_count();
     s.locked = read_status_line_kb("VmLck");
@@ -90,8 +90,9 @@ static struct thread_setting thread_settings(void)
 
 static int are_settings_equal(const struct thread_setting *a, const struct thread_setting *b)
 {
-    return a->policy == b->policy && a->slack == b->slack && a->files == b->files &&
-           a->locked == b->locked && CPU_EQUAL(&a->affinity, &b->affinity) &&
+    return a->scheduling_policy == b->scheduling_policy && a->slack == b->slack &&
+           a->files == b->files && a->locked == b->locked &&
+           CPU_EQUAL(&a->affinity, &b->affinity) &&
            a->cpu_time_limit.rlim_cur == b->cpu_time_limit.rlim_cur && a->handler == b->handler;
 }
 
@@ -152,7 +153,7 @@ static void leaving_real_time_restores_the_thread_settings(void **state)
     check_realtime_items(&v.report);
     assert_true(are_settings_equal(&v.before, &v.after));
     if (find_realtime_item(&v.report, "scheduler")->granted) {
-        assert_int_equal(v.inside.policy, SCHED_FIFO);
+        assert_int_equal(v.inside.scheduling_policy, SCHED_FIFO);
     }
     if (find_realtime_item(&v.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&v.inside.affinity), 1);
@@ -231,7 +232,8 @@ static void two_real_time_threads_leave_one_after_the_other(void **state)
             assert_int_equal(v->report.item[k].granted,
                              pair[0].run_realtime_visit.report.item[k].granted);
         }
-        assert_true(v->after.policy == SCHED_OTHER && CPU_EQUAL(&v->after.affinity, &all));
+        assert_true(v->after.scheduling_policy == SCHED_OTHER &&
+                    CPU_EQUAL(&v->after.affinity, &all));
     }
     /* Two processors are used where there are two; otherwise the report says that the threads
      * share one. */
@@ -312,10 +314,10 @@ static void *thread_that_returns_at_once(void *arg)
  * an exit status. */
 static int run_realtime_unprivileged(rlim_t lockable_bytes)
 {
-    const struct rlimit small = {lockable_bytes, lockable_bytes}, none = {0, 0};
+    const struct rlimit low_memory_limit = {lockable_bytes, lockable_bytes}, none = {0, 0};
     static struct run_realtime_visit v;
     mallopt(M_ARENA_MAX, 1); /* a memory arena per thread would count as 64 MiB more */
-    if (setrlimit(RLIMIT_MEMLOCK, &small)) {
+    if (setrlimit(RLIMIT_MEMLOCK, &low_memory_limit)) {
         return 78;
     }
     setrlimit(RLIMIT_RTPRIO, &none);
@@ -339,7 +341,7 @@ static int run_realtime_unprivileged(rlim_t lockable_bytes)
         printf("unprivileged %s: %s; %s\n", item->name, item->why, item->fix);
     }
     const struct tact_realtime_item *affinity_item = find_realtime_item(&v.report, "affinity");
-    if (!affinity_item || !affinity_item->granted || v.inside.policy != SCHED_OTHER) {
+    if (!affinity_item || !affinity_item->granted || v.inside.scheduling_policy != SCHED_OTHER) {
         return 3;
     }
     const struct thread_setting after = thread_settings();

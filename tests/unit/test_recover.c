@@ -123,15 +123,15 @@ static void damaged_recorder_rings_are_refused_or_reported(void **state)
     struct bytes log = read_file(path), ring = read_file(rings);
     for (int run = 0; run < DAMAGED_COPY_COUNT; run++) {
         uint64_t at = next_random_of_seed(&seed) % (run % 3 == 0 ? 1500 : ring.size);
-        uint8_t flip = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bits = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         size_t size = run % 10 == 9 ? at : ring.size;
         struct tact_recover_report report;
 
-        ring.data[at] ^= flip;
+        ring.data[at] ^= flipped_bits;
         write_file(path, log.data, log.size);
         write_file(rings, ring.data, size);
         int rc = tact_log_recover(path, folder, &report, NULL);
-        ring.data[at] ^= flip;
+        ring.data[at] ^= flipped_bits;
         if (rc != 0) {
             struct bytes left = read_file(path);
             assert_int_equal(left.size, log.size);

@@ -131,21 +131,21 @@ static void damaged_byte_of_a_killed_log_loses_only_its_chunk(void **state)
         uint64_t at = next_random_of_seed(&seed) % (run % 10 == 0  ? 8
                                                     : run % 3 == 0 ? 1500
                                                                    : log.size);
-        uint8_t flip = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bits = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         write_file(path, log.data, log.size);
         struct place place = find_record_at_offset(path, at);
-        log.data[at] ^= flip;
+        log.data[at] ^= flipped_bits;
         write_file(path, log.data, log.size);
-        log.data[at] ^= flip;
+        log.data[at] ^= flipped_bits;
         write_file(rings, ring.data, ring.size);
         if (run % 2 == 0)
             kill_recovery_after_delay(path, next_random_of_seed(&seed) % 5000);
         if (tact_log_recover(path, folder, &report, &err) != 0)
-            fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flip, err.text);
+            fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flipped_bits, err.text);
         uint64_t missing = check_loss_is_reported(path, atomic_load(&shared->ticks));
         if (missing > place.ticks)
             fail_msg("byte %lu ^ %02x: %lu ticks are lost, the record of kind %d has %lu",
-                     (unsigned long)at, flip, (unsigned long)missing, place.opcode,
+                     (unsigned long)at, flipped_bits, (unsigned long)missing, place.opcode,
                      (unsigned long)place.ticks);
         assert_int_equal(report.ticks_damaged, missing);
         assert_int_equal(report.ticks_lost, 0);
@@ -241,14 +241,14 @@ static void truncated_killed_logs_are_completed_or_refused(void **state)
     snprintf(other, sizeof other, "%s.other", path);
     options.wall_anchor_ns++;
     record_then_kill_recorder(other, &options, 1, 400, 3000);
-    struct bytes other_log = read_file(other);
+    struct bytes log_of_other_session = read_file(other);
     assert_int_equal(tact_log_recover(other, folder, &report, NULL), 0);
-    write_file(path, other_log.data, other_log.size);
+    write_file(path, log_of_other_session.data, log_of_other_session.size);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), -EBADMSG);
     unlink(rings);
     free(log.data);
     free(ring.data);
-    free(other_log.data);
+    free(log_of_other_session.data);
     unlink(other);
     unlink(path);
 }

@@ -356,24 +356,28 @@ static void swung_ball_does_not_pass_through_another(void **state)
     tact_reduced_destroy(r);
 }
 
-/* A ring of RING[0] hangs in a held one of RING[1] (mean radius, of the tube), each across the
- * other; it turns about the contact, `speed` times as fast as in torus_on_torus.yaml. */
-static const double RING[2][2] = {{0.03, 0.004}, {0.05, 0.006}};
+/* A ring of RING_SIZES[0], mean radius and radius of the tube, hangs in a fixed one of
+ * RING_SIZES[1], each across the other; it turns about the contact, `speed` times as fast as in
+ * torus_on_torus.yaml. */
+static const double RING_SIZES[2][2] = {{0.03, 0.004}, {0.05, 0.006}};
 
 static struct start ring_in_ring(double speed)
 {
-    const double mass = 0.05, hole = RING[0][0] - RING[0][1];
+    const double mass = 0.05, hole = RING_SIZES[0][0] - RING_SIZES[0][1];
     struct start s = ball_on_ground(0.01, mass);
     const double y[3] = {0.0, 0.5 * PI, 0.0}, x[3] = {0.5 * PI, 0.0, 0.0};
     const double arm[3] = {0.0, 0.0, -hole};
-    const double across = mass * (0.5 * RING[0][0] * RING[0][0] + 0.625 * RING[0][1] * RING[0][1]);
-    s.shape = (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {RING[0][0], RING[0][1]}};
-    s.fixed = (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {RING[1][0], RING[1][1]}};
+    const double across = mass * (0.5 * RING_SIZES[0][0] * RING_SIZES[0][0] +
+                                  0.625 * RING_SIZES[0][1] * RING_SIZES[0][1]);
+    s.shape =
+        (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {RING_SIZES[0][0], RING_SIZES[0][1]}};
+    s.fixed =
+        (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {RING_SIZES[1][0], RING_SIZES[1][1]}};
     tact_v3_set(s.inertia, across, across, 2.0 * across);
     tact_quat_from_rotvec(s.place.quat_wxyz, y);
-    s.place.position[2] = RING[1][0];
+    s.place.position[2] = RING_SIZES[1][0];
     tact_quat_from_rotvec(s.pose.quat_wxyz, x);
-    s.pose.position[2] = RING[1][1] - hole;
+    s.pose.position[2] = RING_SIZES[1][1] - hole;
     tact_v3_set(s.twist + 3, 2.0 * speed, 3.0 * speed, speed);
     tact_v3_cross(s.twist, s.twist + 3, arm);
     return s;
@@ -388,7 +392,8 @@ static void linked_rings_touch_in_one_point_up_to_an_angle(void **state)
     const struct tact_reduced_options o = options_with_friction(0.8);
     double mean = 0.0, d[2];
     for (int b = 0; b < 2; b++) {
-        const double tube = 1.0 / RING[b][1], hole = -1.0 / (RING[b][0] - RING[b][1]);
+        const double tube = 1.0 / RING_SIZES[b][1],
+                     hole = -1.0 / (RING_SIZES[b][0] - RING_SIZES[b][1]);
         mean += 0.5 * (tube + hole);
         d[b] = 0.5 * (tube - hole);
     }

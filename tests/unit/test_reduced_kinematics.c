@@ -156,8 +156,9 @@ static void columns_to_body_frame(const struct contact_frame *f,
     }
 }
 
-/* H' in both frames against differences. In frame 1 it is not Ad H' of 1c, and (57) has the rates
- * of body 2 by the Ad of 1 from 1c instead of 1c from 2c. */
+/* The rate H' of the velocity relation, in the contact frame 1c and in the frame of body 1, against
+ * differences. In frame 1 it is not the adjoint Ad of the H' in 1c; and (57) transforms the rates
+ * of body 2 by the Ad of 1 from 1c instead of that of 1c from 2c. */
 static void rate_of_the_velocity_relation_matches_differences(void **state)
 {
     (void)state;
@@ -227,11 +228,11 @@ static void rate_of_the_no_slip_matrix_matches_differences(void **state)
 static void wrench_to_body_frame(const struct contact_frame *f, const double wrench[SPATIAL],
                                  double out[SPATIAL])
 {
-    double moment[3];
+    double contact_moment[3];
     tact_m3_mul_v3(out, f->axes, wrench);
     tact_m3_mul_v3(out + 3, f->axes, wrench + 3);
-    tact_v3_cross(moment, f->at, out + 3);
-    tact_v3_add(out, out, moment);
+    tact_v3_cross(contact_moment, f->at, out + 3);
+    tact_v3_add(out, out, contact_moment);
 }
 
 /* Largest difference of two wrenches, torques over 20 mm. */
@@ -257,18 +258,19 @@ static void first_row_of_equation_19_gives_the_contact_wrench(void **state)
             .options.gravity = {uniform(-3.0, 3.0), uniform(-3.0, 3.0), -9.81},
             .body = {.mass = 0.3, .inertia = {4e-5, 0, 0, 0, 9e-5, 0, 0, 0, 11e-5}}};
         struct reduced_state s;
-        struct reduced_motion forces;
+        struct reduced_motion motion_with_forces;
         double phi[SPATIAL] = {0.0}, rate[SPATIAL] = {0.0}, first[SPATIAL], mass_times[SPATIAL];
         double wrench[SPATIAL], momentum[3], change[3], turn[9], at[3], weight[3];
         random_contact(r.surface, &s);
         const struct reduced_kinematics k = kinematics_after(r.surface, &s, 0.0);
-        assert_int_equal(
-            tact_reduced_solve_motion_equations(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
-        wrench_to_body_frame(&k.frame[0], forces.wrench, wrench);
+        assert_int_equal(tact_reduced_solve_motion_equations(&r, &s, &k, TACT_REDUCED_SLIDING,
+                                                             &motion_with_forces),
+                         0);
+        wrench_to_body_frame(&k.frame[0], motion_with_forces.wrench, wrench);
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
                 phi[i] += k.jacobian_in_body[i][j] * s.rate[j];
-                rate[i] += k.jacobian_in_body[i][j] * forces.accelerations[j] +
+                rate[i] += k.jacobian_in_body[i][j] * motion_with_forces.accelerations[j] +
                            k.jacobian_rate_in_body[i][j] * s.rate[j];
             }
         }
@@ -287,7 +289,8 @@ static void first_row_of_equation_19_gives_the_contact_wrench(void **state)
         second = fmin(second, wrench_difference(wrench, rate));
         with_mass = fmin(with_mass, wrench_difference(wrench, mass_times));
         for (int i = 0; i < 5; i++) {
-            tangential = fmax(tangential, fabs(forces.wrench[i]) * (i < 3 ? 50.0 : 1.0));
+            tangential =
+                fmax(tangential, fabs(motion_with_forces.wrench[i]) * (i < 3 ? 50.0 : 1.0));
         }
     }
     printf("f_c by the first row of (19) to %.1e N, %.1e of it not along the normal; by the second "

@@ -25,9 +25,9 @@ struct loaded_ball {
     double gravity[3]; /* [m/s^2] */
 };
 
-static struct loaded_ball make_loaded_ball(double weight_ratio)
+static struct loaded_ball make_loaded_ball(double mass_factor)
 {
-    struct loaded_ball b = {.radius = RADIUS, .mass = uniform(0.05, 0.2) * weight_ratio};
+    struct loaded_ball b = {.radius = RADIUS, .mass = uniform(0.05, 0.2) * mass_factor};
     const double scale = b.mass * RADIUS * RADIUS;
     for (int i = 0; i < 3; i++) {
         b.inertia[i] = scale * uniform(0.4, 0.5);

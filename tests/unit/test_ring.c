@@ -134,7 +134,7 @@ static void full_ring_drops_the_newest_element(void **state)
 struct stress_with_two_threads {
     struct tact_ring *ring;
     uint64_t count;
-    int is_lossy; /* the producer drops elements for which there is no room */
+    int drops_elements; /* the producer drops elements for which there is no room */
 };
 
 static void *produce_elements(void *arg)
@@ -142,7 +142,7 @@ static void *produce_elements(void *arg)
     struct stress_with_two_threads *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         struct element *e = tact_ring_reserve(s->ring);
-        while (!e && !s->is_lossy) {
+        while (!e && !s->drops_elements) {
             sched_yield();
             e = tact_ring_reserve(s->ring);
         }
@@ -174,7 +174,7 @@ static uint64_t consume_elements(struct stress_with_two_threads *s)
         const uint64_t number = e->number;
         assert_true(is_ring_element_intact(e));
         assert_true(number >= next);
-        assert_true(s->is_lossy || number == next);
+        assert_true(s->drops_elements || number == next);
         tact_ring_release(s->ring);
         received_count++;
         next = number + 1;
@@ -184,9 +184,9 @@ static uint64_t consume_elements(struct stress_with_two_threads *s)
     }
 }
 
-static void stress_with_two_threads(uint32_t capacity, uint64_t count, int is_lossy)
+static void stress_with_two_threads(uint32_t capacity, uint64_t count, int drops_elements)
 {
-    struct stress_with_two_threads s = {.count = count, .is_lossy = is_lossy};
+    struct stress_with_two_threads s = {.count = count, .drops_elements = drops_elements};
     assert_int_equal(
         tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
@@ -195,7 +195,7 @@ static void stress_with_two_threads(uint32_t capacity, uint64_t count, int is_lo
     assert_int_equal(pthread_join(producer, NULL), 0);
     assert_true(tact_ring_high_water(s.ring) <= tact_ring_capacity(s.ring));
     assert_int_equal(tact_ring_occupancy(s.ring), 0);
-    if (is_lossy) {
+    if (drops_elements) {
         /* Retries of the last element count as overruns too. */
         assert_true(received_count + tact_ring_overruns(s.ring) >= count + 1);
     } else {

@@ -258,31 +258,32 @@ static double vector_norm(const double *v, int n)
 
 /* Checks limit and rate of one channel, or of a vector of n channels. */
 static void check_limits_of_vector(const struct tact_safety_channel *c, const double *sent,
-                                   const double *last, int n, int armed, int was_armed)
+                                   const double *last, int n, int is_armed, int was_armed)
 {
     double change[3];
     for (int i = 0; i < n; i++) {
         change[i] = sent[i] - (was_armed ? last[i] : 0.0);
         assert_true(isfinite(sent[i]));
-        assert_true(armed || sent[i] == 0.0);
+        assert_true(is_armed || sent[i] == 0.0);
     }
     /* The limit is exceeded by rounding of the norm at most. */
     assert_true(vector_norm(sent, n) <= c->limit * (1.0 + (n > 1) * DBL_EPSILON));
-    assert_true(!armed || vector_norm(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
+    assert_true(!is_armed ||
+                vector_norm(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
 }
 
 static void check_safety_step(const struct tact_safety *s, const struct tact_safety_channel *c,
                               const double *sent, const double *last, int was_armed)
 {
-    const int armed = s->state == TACT_SAFETY_ARMED;
+    const int is_armed = s->state == TACT_SAFETY_ARMED;
     for (int i = 0; i < N; i++) {
         if (c[i].group == 0) {
-            check_limits_of_vector(&c[i], &sent[i], &last[i], 1, armed, was_armed);
+            check_limits_of_vector(&c[i], &sent[i], &last[i], 1, is_armed, was_armed);
         }
     }
     if (c[0].group > 0) {
         const double now[3] = {sent[0], sent[2], sent[4]}, before[3] = {last[0], last[2], last[4]};
-        check_limits_of_vector(&c[0], now, before, 3, armed, was_armed);
+        check_limits_of_vector(&c[0], now, before, 3, is_armed, was_armed);
     }
 }
 
@@ -318,7 +319,7 @@ static void limited_vector_of_channels_keeps_its_direction(void **state)
 
 /* A group is released as one vector, by any of its channels, once or more often: all of it begins
  * at 0. Other channels keep what they have. */
-static void release_is_of_all_channels_of_a_vector(void **state)
+static void releasing_one_channel_releases_its_whole_vector(void **state)
 {
     (void)state;
     const struct tact_safety_channel c[4] = {
@@ -373,7 +374,7 @@ static void channels_of_a_vector_have_common_limits(void **state)
     assert_int_equal(tact_safety_init(&s, c, 4, &o), -EINVAL);
 }
 
-static void output_limits_hold_for_any_input(void **state)
+static void outputs_stay_within_limits_for_any_input(void **state)
 {
     (void)state;
     uint64_t armed_ticks = 0, faults = 0;
@@ -479,10 +480,10 @@ int main(void)
         cmocka_unit_test(nonfinite_output_is_a_latched_fault),
         cmocka_unit_test(raised_safety_fault_zeroes_outputs),
         cmocka_unit_test(list_of_safety_trips_wraps_around),
-        cmocka_unit_test(output_limits_hold_for_any_input),
+        cmocka_unit_test(outputs_stay_within_limits_for_any_input),
         cmocka_unit_test(limited_vector_of_channels_keeps_its_direction),
         cmocka_unit_test(channels_of_a_vector_have_common_limits),
-        cmocka_unit_test(release_is_of_all_channels_of_a_vector),
+        cmocka_unit_test(releasing_one_channel_releases_its_whole_vector),
         cmocka_unit_test(saved_safety_state_is_restored),
         cmocka_unit_test(invalid_saved_safety_state_is_refused),
     };

@@ -340,8 +340,8 @@ static void mesh_files_of_a_scene_are_read(void **state)
     static const char *const types[] = {"mesh", "convex"};
     for (int i = 0; i < 2; i++) {
         char text[512];
-        int asked = 0;
-        struct tact_scene_files files = {read_pyramid, &asked};
+        int requested_file_count = 0;
+        struct tact_scene_files files = {read_pyramid, &requested_file_count};
         struct tact_scene *s = NULL;
         struct tact_error err;
         snprintf(text, sizeof text,
@@ -349,7 +349,7 @@ static void mesh_files_of_a_scene_are_read(void **state)
                  "      - {type: %s, file: pyramid.obj, scale: 2, material: a}\n",
                  types[i]);
         assert_int_equal(tact_scene_parse(text, strlen(text), "m.yaml", &files, &s, &err), 0);
-        assert_int_equal(asked, 1);
+        assert_int_equal(requested_file_count, 1);
         assert_near(s->bodies[0].shapes[0].mesh->volume, 8.0 / 3, 1e-12);
         assert_near(s->bodies[0].center_of_mass[2], 0.5, 1e-12);
         assert_int_equal(s->bodies[0].shapes[0].shape.kind,
@@ -380,15 +380,15 @@ static void mesh_file_of_several_shapes_is_read_once(void **state)
                       "pairs: [{materials: [a, a], friction: 0.5}]\nbodies:\n";
     struct tact_error err = {.line = 0};
     struct tact_scene *scene;
-    int asked = 0;
-    struct tact_scene_files files = {read_pyramid, &asked};
+    int requested_file_count = 0;
+    struct tact_scene_files files = {read_pyramid, &requested_file_count};
     for (int i = 0; i < SHAPES; i++) {
         const size_t used = strlen(text);
         snprintf(text + used, sizeof text - used,
                  "  - {name: b%d, mass: 1, shapes: [{%s, material: a}]}\n", i, keys[i]);
     }
     assert_int_equal(tact_scene_parse(text, strlen(text), "shared.yaml", &files, &scene, &err), 0);
-    assert_int_equal(asked, 6);
+    assert_int_equal(requested_file_count, 6);
     for (int i = 0; i < SHAPES; i++) {
         const struct tact_scene_shape *shape = scene->bodies[i].shapes;
         for (int k = 0; k < SHAPES; k++) {
@@ -415,8 +415,8 @@ static void mesh_files_are_scaled_by_unit_and_scale_keys(void **state)
         {"scale_xyz: [1, -2, 1]", 2.0, 0.25}, {"scale_xyz: [-1, -1, -1]", 1.0, -0.25}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
-        int asked = 0;
-        struct tact_scene_files files = {read_pyramid, &asked};
+        int requested_file_count = 0;
+        struct tact_scene_files files = {read_pyramid, &requested_file_count};
         struct tact_scene *s = NULL;
         struct tact_error err;
         snprintf(text, sizeof text,

@@ -51,8 +51,8 @@ struct run {
     struct tact_world *world;
 };
 
-static void open_run(struct run *run, const char *text, const char *directory,
-                     const struct scaling *by)
+static void open_scaled_session(struct run *run, const char *text, const char *directory,
+                                const struct scaling *by)
 {
     struct tact_session_options options = tact_session_options_default();
     char *scaled_text = scale_scene_text(text, directory, by);
@@ -66,7 +66,7 @@ static void open_run(struct run *run, const char *text, const char *directory,
     free(scaled_text);
 }
 
-static void close_run(struct run *run)
+static void close_scaled_session(struct run *run)
 {
     struct tact_session_report report;
     tact_session_end(run->session, &report);
@@ -111,8 +111,8 @@ static double compare_motion(const char *text, const char *directory, const stru
     static const struct scaling unscaled_units = {0, 0, 0};
     struct run plain, scaled_text;
     double worst = 0.0;
-    open_run(&plain, text, directory, &unscaled_units);
-    open_run(&scaled_text, text, directory, by);
+    open_scaled_session(&plain, text, directory, &unscaled_units);
+    open_scaled_session(&scaled_text, text, directory, by);
     for (int tick = 0; tick < ticks; tick++) {
         struct tact_session_status status[2];
         tact_session_step(plain.session, 0, &status[0]);
@@ -122,12 +122,12 @@ static double compare_motion(const char *text, const char *directory, const stru
         *runs_with_contact += status[0].contacts > 0;
         worst = fmax(worst, compare_bodies(&plain, &scaled_text, by));
     }
-    close_run(&plain);
-    close_run(&scaled_text);
+    close_scaled_session(&plain);
+    close_scaled_session(&scaled_text);
     return worst;
 }
 
-static bool is_left_out(const char *path)
+static bool is_scene_left_out(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
@@ -150,7 +150,7 @@ static void scenes_move_alike_in_other_units(void **unused)
     assert_int_equal(glob(TACT_SOURCE_DIR "/examples/scenes/*.yaml", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i];
-        if (is_left_out(path) || (int)i % each != first) {
+        if (is_scene_left_out(path) || (int)i % each != first) {
             continue;
         }
         char *text = load_scene_text_with_edits(strrchr(path, '/') + 1, no_edits);

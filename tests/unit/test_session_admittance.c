@@ -387,7 +387,8 @@ static void store_message(void *user, enum tact_message_level level, const char 
 }
 
 /* Runs 1 s of a joint of 0.1 kg in the hand of that device; returns the report as JSON. */
-static char *run_stale_device(int has_stale_intervals, const char *path, char message[256])
+static char *run_joint_with_stale_device(int has_stale_intervals, const char *path,
+                                         char message[256])
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stale",
                                                  "values that are old at times", open_stale_device,
@@ -437,10 +438,10 @@ static void measured_force_is_held_over_short_gaps(void **state)
     static double sent_positions_without_gap[1000];
     char path[64], message[256] = "";
     snprintf(path, sizeof path, "%s/press.mcap", folder);
-    free(run_stale_device(0, path, message));
+    free(run_joint_with_stale_device(0, path, message));
     assert_null(strstr(message, "stale"));
     memcpy(sent_positions_without_gap, stale_device.sent, sizeof sent_positions_without_gap);
-    char *json = run_stale_device(1, path, message);
+    char *json = run_joint_with_stale_device(1, path, message);
     const double *sent = stale_device.sent;
     assert_memory_equal(sent, sent_positions_without_gap, 705 * sizeof *sent);
     for (int k = 705; k < 800; k++) {

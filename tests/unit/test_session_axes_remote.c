@@ -179,14 +179,14 @@ static void force_of_the_other_site_displaces_along_all_axes(void **state)
         }
         step_session(session, TICKS);
         const double *q = state_of_base(session).q, at_rest[3] = {0.0};
-        double by_base[3], by_target[3];
+        double base_gradient[3], target_gradient[3];
         multiply_along_axes(way, &b, b.k, received_force, 1);
         tact_m3_tmul_v3(felt, b.a, received_force);
-        turn_energy_gradient(by_base, by_target, b.k + 3, b.a, at_rest, q + 3);
-        tact_m3_tmul_v3(felt + 3, b.a, by_target);
+        turn_energy_gradient(base_gradient, target_gradient, b.k + 3, b.a, at_rest, q + 3);
+        tact_m3_tmul_v3(felt + 3, b.a, target_gradient);
         for (int i = 0; i < 3; i++) {
             off = fmax(off, fabs(q[i] + way[i]));
-            off = fmax(off, fabs(by_base[i] + received_force[3 + i]));
+            off = fmax(off, fabs(base_gradient[i] + received_force[3 + i]));
         }
         for (int i = 0; i < AXES; i++) {
             off_felt = fmax(off_felt, fabs(probe.out[i] + felt[i]));

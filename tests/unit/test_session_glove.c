@@ -49,8 +49,8 @@ static size_t append_text(char *out, size_t used, size_t room, const char *forma
     return used + (size_t)length;
 }
 
-/* Writes the scene; glove: further settings of the simulated glove. */
-static void write_glove_scene(char *out, size_t room, const char *glove)
+/* Writes the scene; glove_settings: further settings of the simulated glove. */
+static void write_glove_scene(char *out, size_t room, const char *glove_settings)
 {
     size_t used =
         append_text(out, 0, room,
@@ -92,7 +92,7 @@ static void write_glove_scene(char *out, size_t room, const char *glove)
                        "      hand_file: %s/curl.csv\n      hand_time: time\n"
                        "      hand_interpolation: linear\n      hand_stiffness: 0.5\n"
                        "      hand_damping: 0.01\n      %s\ninputs:\n",
-                       folder, glove);
+                       folder, glove_settings);
     for (int i = 0; i < JOINTS; i++) {
         used = append_text(out, used, room, "  - {from: glove.a%d, to: hand.link%d}\n", i, i);
     }
@@ -108,7 +108,7 @@ struct tick_values {
     double force[FINGERS]; /* force of the floor on each finger [N] */
 };
 
-static void simulate_glove(const char *glove, struct tick_values *values)
+static void simulate_glove(const char *glove_settings, struct tick_values *values)
 {
     static char scene[16384];
     struct tact_session_report report;
@@ -119,7 +119,7 @@ static void simulate_glove(const char *glove, struct tick_values *values)
     options.record = log_path;
     options.replace = 1;
     options.ticks = TICKS;
-    write_glove_scene(scene, sizeof scene, glove);
+    write_glove_scene(scene, sizeof scene, glove_settings);
     run_session_of_scene_text(scene, &options, &report);
     assert_int_equal(report.faults, 0);
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);

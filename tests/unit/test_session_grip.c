@@ -30,8 +30,8 @@ static void print_grip_scene(char *text, size_t size, double period, double dura
 static const int ruler_links[2] = {1, 3};
 static const double ruler_tips[2][3] = {{0, 0, -0.05}, {0, 0, -0.05}};
 
-/* What a run ended with: the mean of the forces of the contacts on two links, along the line
- * between a point of each, out of the contacts alone [N]. */
+/* Result of a run: the mean force [N] of the contacts on two links, along the line between a point
+ * of each, computed from the contacts alone. */
 struct held {
     double contacts;
     struct tact_session_grip grip;
@@ -123,7 +123,8 @@ static int open_nonfinite_device(const struct tact_device_config *config, struct
     return 0;
 }
 
-/* What is not finite commands no force, also where there is a limit: the push stays as it was. */
+/* A command that is not finite commands no grip force, also where the grip has a limit: the push of
+ * the fingers stays as it was. */
 static void nonfinite_grip_command_moves_nothing(void **state)
 {
     (void)state;
@@ -217,7 +218,8 @@ static void grip_of_a_hand_from_a_file_holds_the_mug(void **state)
 }
 
 /* A controller of a program: the left proximal joint follows a slow motion. */
-static void sway_finger(void *user, const struct tact_session_state *state, double *target)
+static void command_slow_finger_motion(void *user, const struct tact_session_state *state,
+                                       double *target)
 {
     (void)user;
     target[0] = 0.2658 + 0.01 * state->time;
@@ -237,7 +239,7 @@ static void grip_session_replays_from_any_tick(void **state)
         options.clock = TACT_LOOP_FREE;
         options.types = tact_devices_builtin(&options.type_count);
         options.record = path;
-        options.control = has_controller ? sway_finger : NULL;
+        options.control = has_controller ? command_slow_finger_motion : NULL;
         run_session_of_scene_text(text, &options, &report);
         assert_true(report.contacts == 2);
         check_replays_of_log(path, 600, 97, 1);

@@ -36,7 +36,7 @@ static const double device_mass = 0.1; /* [kg] */
 static char folder[] = "/tmp/tact_grips_XXXXXX";
 
 /* How a hand presses. */
-struct press {
+struct hand_press {
     const char *what, *motion_csv;
     double stiffness, damping; /* stiffness and damping of the coupling: half of what the device
                                   renders [N/m, N s/m] */
@@ -96,19 +96,19 @@ static struct pressed read_pressed_state(const char *path, const char *hand)
 
 /* The force is that of hand and coupling in series, pressed from where the tool is, and within 2 %
  * from where it touches, to where the hand aims. */
-static void check_press(const struct grip *grip, const struct press *press,
-                        const struct pressed *pressed)
+static void check_press_force(const struct grip *grip, const struct hand_press *hand_press,
+                              const struct pressed *pressed)
 {
     const double series_stiffness =
-        grip->stiffness * press->stiffness / (grip->stiffness + press->stiffness);
-    const double wall = press->touch_height(pressed->tool[0], pressed->tool[1]);
-    const double exact = series_stiffness * (wall - press->aim);
+        grip->stiffness * hand_press->stiffness / (grip->stiffness + hand_press->stiffness);
+    const double wall = hand_press->touch_height(pressed->tool[0], pressed->tool[1]);
+    const double exact = series_stiffness * (wall - hand_press->aim);
     print_message("%s hand, %s, %d ticks late: %.4f N, quasi-static %.4f N; tool %.4f mm, touches "
                   "at %.4f; %.1e mm/s, %.1e mrad/s; energy %.1e J at its least\n",
-                  grip->name, press->what, press->delay, pressed->force, exact,
+                  grip->name, hand_press->what, hand_press->delay, pressed->force, exact,
                   pressed->tool[2] * 1e3, wall * 1e3, pressed->speed * 1e3,
                   pressed->turn_speed * 1e3, pressed->energy);
-    const double force_at_tool_position = series_stiffness * (pressed->tool[2] - press->aim);
+    const double force_at_tool_position = series_stiffness * (pressed->tool[2] - hand_press->aim);
     assert_true(fabs(pressed->force - force_at_tool_position) < 1e-4 * force_at_tool_position);
     assert_true(fabs(pressed->force - exact) < 0.02 * exact);
     assert_true(pressed->force > 0.1);
@@ -125,20 +125,20 @@ static void write_hand_motion(const char *name, const char *rows)
     assert_int_equal(fclose(to), 0);
 }
 
-/* Runs a scene with that hand, whose lines in the scene are the average one's, and a motion of its
- * own, with a limit of force that no press reaches. `more`: further edits, ended by from = NULL. */
+/* Runs a scene with the given hand instead of the average one, with a motion of its own, and with a
+ * limit of force that no press reaches. `more`: further edits, ended by from = NULL. */
 static struct pressed run_press_by_hand(const char *scene, const char *hand,
                                         const char *hand_file_of_scene,
                                         const char *turn_coupling_of_scene,
-                                        const struct press *press, const struct grip *grip,
-                                        const struct edit *more)
+                                        const struct hand_press *hand_press,
+                                        const struct grip *grip, const struct edit *more)
 {
     char mass[128], stiffness[128], damping[256], file[128], path[64], name[64], coupling[128],
         turn[128];
     struct run_result result;
     const double arm = 0.06 * 0.06, total = device_mass + grip->mass;
     snprintf(name, sizeof name, "%s/way.csv", folder);
-    write_hand_motion(name, press->motion_csv);
+    write_hand_motion(name, hand_press->motion_csv);
     snprintf(file, sizeof file, "hand_file: %s", name);
     snprintf(path, sizeof path, "%s/press.mcap", folder);
     tact_number_print(mass, sizeof mass, "mass: [%g, %g, %g, 2e-3, 2e-3, 2e-3]", total, total,
@@ -148,15 +148,15 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
                       arm * grip->stiffness, arm * grip->stiffness);
     tact_number_print(damping, sizeof damping,
                       "hand_damping: [%g, %g, %g, 0.03, 0.03, 0.03]\n      force_delay: %d.0e-3",
-                      grip->damping, grip->damping, grip->damping, press->delay);
+                      grip->damping, grip->damping, grip->damping, hand_press->delay);
     tact_number_print(coupling, sizeof coupling,
                       "stiffness: %g\n        damping: %g\n"
                       "        device: {mass: %g, damping: 1, delay: %d.0e-3}",
-                      press->stiffness, press->damping, device_mass, press->delay);
+                      hand_press->stiffness, hand_press->damping, device_mass, hand_press->delay);
     tact_number_print(turn, sizeof turn,
                       "stiffness: %g\n        damping: 0.02\n        device: "
                       "{mass: 2e-3, damping: 0.01, delay: %d.0e-3}",
-                      press->turn_stiffness, press->delay);
+                      hand_press->turn_stiffness, hand_press->delay);
     struct edit edits[16] = {
         {"mass: [0.3, 0.3, 0.3, 2e-3, 2e-3, 2e-3]", mass},
         {"hand_stiffness: [300, 300, 300, 1, 1, 1]", stiffness},
@@ -171,7 +171,7 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     remove(path);
     run_scene(&(struct run_options){.scene = scene,
                                     .edits = edits,
-                                    .seconds = press->seconds,
+                                    .seconds = hand_press->seconds,
                                     .clock = TACT_LOOP_FREE,
                                     .source = "host",
                                     .record = path},
@@ -193,7 +193,7 @@ static double touch_height_of_ruler(double x, double y)
 static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
 {
     (void)state;
-    static const struct press presses[] = {
+    static const struct hand_press hand_presses[] = {
         {"ruler pressed",
          "time,x,y,z,rx,ry,rz,grip\n0,0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0,0\n"
          "1,0,0,-0.055,0,0,0,0\n2.4,0,0,-0.055,0,0,0,0\n"
@@ -216,12 +216,12 @@ static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
          "position: [0.012, 0, -0.035], stiffness: 10000, damping: 30, limit: 60"},
         {NULL, NULL}};
     for (int i = 0; i < campaign_trial_count(6, 6); i++) {
-        const struct press *press = &presses[i / 3];
+        const struct hand_press *hand_press = &hand_presses[i / 3];
         const struct pressed pressed = run_press_by_hand(
             "grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv",
             "stiffness: 2\n        damping: 0.02\n        device: {mass: 2e-3, damping: 0.01}",
-            press, &grips[i % 3], ruler);
-        check_press(&grips[i % 3], press, &pressed);
+            hand_press, &grips[i % 3], ruler);
+        check_press_force(&grips[i % 3], hand_press, &pressed);
     }
 }
 
@@ -269,14 +269,14 @@ static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
                       "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
                       "%g,0.008,0.005,%g,0.3,0.2,0\n9,0.008,0.005,%g,0.3,0.2,0\n",
                       0.4 - aim / 0.1, aim, aim);
-    const struct press presses[] = {{"stylus straight", straight_motion_csv, 1000.0, 5.0, 10.0, 0,
-                                     2.5, aim, touch_height_of_stylus},
-                                    {"stylus sideways", sideways_motion_csv, 333.0, 1.8, 3.3, 1,
-                                     3.0, aim, touch_height_of_stylus},
-                                    {"stylus sideways", sideways_motion_csv, 1000.0, 5.0, 10.0, 0,
-                                     3.0, aim, touch_height_of_stylus},
-                                    {"stylus straight", straight_motion_csv, 333.0, 1.8, 3.3, 1,
-                                     3.0, aim, touch_height_of_stylus}};
+    const struct hand_press hand_presses[] = {{"stylus straight", straight_motion_csv, 1000.0, 5.0,
+                                               10.0, 0, 2.5, aim, touch_height_of_stylus},
+                                              {"stylus sideways", sideways_motion_csv, 333.0, 1.8,
+                                               3.3, 1, 3.0, aim, touch_height_of_stylus},
+                                              {"stylus sideways", sideways_motion_csv, 1000.0, 5.0,
+                                               10.0, 0, 3.0, aim, touch_height_of_stylus},
+                                              {"stylus straight", straight_motion_csv, 333.0, 1.8,
+                                               3.3, 1, 3.0, aim, touch_height_of_stylus}};
     static const struct edit edits[] = {
         {"hand_time: time", "hand_time: time\n      hand_interpolation: linear"},
         {"limit: 8, rate: 1e4", "limit: 80, rate: 1e5"},
@@ -284,12 +284,12 @@ static void every_hand_presses_a_stylus_with_the_exact_force(void **state)
         {"limit: 8, rate: 1e4", "limit: 80, rate: 1e5"},
         {NULL, NULL}};
     for (int i = 0; i < campaign_trial_count(4, 12); i++) {
-        const struct press *press = &presses[i / 3];
+        const struct hand_press *hand_press = &hand_presses[i / 3];
         const struct pressed pressed = run_press_by_hand(
             "tool.yaml", "stylus", "hand_file: tool_stroke.csv",
             "stiffness: 1\n        damping: 0.005\n        device: {mass: 2e-3, damping: 0.01}",
-            press, &grips[i % 3], edits);
-        check_press(&grips[i % 3], press, &pressed);
+            hand_press, &grips[i % 3], edits);
+        check_press_force(&grips[i % 3], hand_press, &pressed);
     }
 }
 

@@ -296,7 +296,7 @@ static void fixed_palm_counts_as_part_of_the_hand(void **state)
 /* A joint that its dry friction keeps at rest is no unknown of a step of Newton's method, which
  * then solves a grip of 24 such joints in one: with friction as a stiff spring of each it took 1.5
  * and, as each first sweep released joints anew, 2.5 sweeps and up to 11. */
-static void grip_with_dry_joints_takes_one_step_a_tick(void **state)
+static void grip_of_joints_with_dry_friction_takes_one_newton_step_a_tick(void **state)
 {
     (void)state;
     struct run_result result;
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(fixed_palm_counts_as_part_of_the_hand),
         cmocka_unit_test(log_has_the_hold_events_of_the_report),
         cmocka_unit_test(hold_events_beyond_the_list_are_counted),
-        cmocka_unit_test(grip_with_dry_joints_takes_one_step_a_tick),
+        cmocka_unit_test(grip_of_joints_with_dry_friction_takes_one_newton_step_a_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

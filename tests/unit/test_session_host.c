@@ -157,8 +157,8 @@ static int open_and_stop(const struct tact_device_config *config, struct tact_de
     return 0;
 }
 
-/* SIGTERM while the first of two devices is opened_device_count: the second is not opened, and no
- * log is created. */
+/* SIGTERM comes while the first of two devices is opened: the second is not opened, and no log is
+ * created. */
 static void stop_request_ends_the_creation_of_a_session(void **state)
 {
     (void)state;

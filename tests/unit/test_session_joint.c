@@ -32,7 +32,7 @@ static struct rig {
     double q; /* [rad] */
     double v;
     int state;                  /* state of the joint's device as it reports it */
-    int is_blocked;             /* 1: the motor does not move the link */
+    int is_motor_blocked;       /* 1: the motor does not move the link */
     uint64_t lost[2];           /* interval of ticks in which the device is lost */
     uint64_t stale_interval[2]; /* interval of ticks in which its values are stale */
     uint64_t tick;
@@ -57,7 +57,7 @@ static void read_robot_joint(void *self, uint64_t tick, double t, int64_t now,
     (void)self;
     rig.tick = tick;
     rig.angle[tick] =
-        count * nearbyint((rig.is_blocked ? scripted_target_angle(t) : rig.q) / count);
+        count * nearbyint((rig.is_motor_blocked ? scripted_target_angle(t) : rig.q) / count);
     in->state = is_tick_in_interval(rig.lost, tick)             ? TACT_DEVICE_LOST
                 : is_tick_in_interval(rig.stale_interval, tick) ? TACT_DEVICE_STALE
                                                                 : TACT_DEVICE_OK;
@@ -251,7 +251,7 @@ static void robot_joint_presses_by_its_measured_angle(void **unused)
     struct tact_log *reader;
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    rig.is_blocked = 1;
+    rig.is_motor_blocked = 1;
     run_joint_scene(robot_joint_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
@@ -286,7 +286,7 @@ static void haptic_joint_feels_the_reaction(void **unused)
     struct tact_log *reader;
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    rig.is_blocked = 1;
+    rig.is_motor_blocked = 1;
     run_joint_scene(haptic_joint_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
@@ -326,7 +326,7 @@ static void lost_joint_encoder_releases_the_torque(void **unused)
         span[0] = 1960; /* interval while the joint is fast and away from its target */
         span[1] = 2100;
         /* the target equals the link's angle, so that only its speed causes a torque */
-        rig.is_blocked = 1;
+        rig.is_motor_blocked = 1;
         run_joint_scene(robot_joint_scene, "1", log);
         double full = fabs(rig.torque[1950]);
         assert_true(full > 0.2);

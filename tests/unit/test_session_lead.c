@@ -148,7 +148,7 @@ static void puck_rates_have_the_speed_limits(void **state)
         NULL, &scene);
     static const int channels[] = {X, Y, Z, RX, RY, RZ};
     const double *target = session_target_pose(session);
-    double fastest[2] = {0.0, 0.0};
+    double largest_target_motion[2] = {0.0, 0.0};
     probe.in[Y] = 1.0;
     step_session(session, 100); /* moves the tool away from the wall */
     for (int k = 0; k < 3000; k++) {
@@ -165,11 +165,13 @@ static void puck_rates_have_the_speed_limits(void **state)
         tact_v3_scale(from + 1, from + 1, -1.0);
         tact_quat_mul(turn, to, from);
         tact_quat_to_rotvec(turned, turn);
-        fastest[0] = fmax(fastest[0], tact_v3_norm(moved) / 1e-3);
-        fastest[1] = fmax(fastest[1], tact_v3_norm(turned) / 1e-3);
+        largest_target_motion[0] = fmax(largest_target_motion[0], tact_v3_norm(moved) / 1e-3);
+        largest_target_motion[1] = fmax(largest_target_motion[1], tact_v3_norm(turned) / 1e-3);
     }
-    print_message("at most %.12f m/s and %.12f rad/s\n", fastest[0], fastest[1]);
-    assert_true(fabs(fastest[0] - 0.2) < 1e-11 && fabs(fastest[1] - 2.0) < 1e-11);
+    print_message("at most %.12f m/s and %.12f rad/s\n", largest_target_motion[0],
+                  largest_target_motion[1]);
+    assert_true(fabs(largest_target_motion[0] - 0.2) < 1e-11 &&
+                fabs(largest_target_motion[1] - 2.0) < 1e-11);
     end_session(session, scene);
 }
 

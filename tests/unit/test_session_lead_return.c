@@ -23,8 +23,8 @@ enum event { BY_CLUTCH, BY_FINE, BY_UNPLUG, BY_SILENCE, BY_DEADMAN, BY_STOP, EVE
 
 enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850, ROUNDS = 3 }; /* [ticks] */
 
-/* Where the device is: along x [m] and turned about x, y and z, of which each is that angle [rad].
- */
+/* Position of the device along x [m], and its rotation about x, y and z, by the same angle each
+ * [rad]. */
 struct device_place {
     double x, turn;
 };
@@ -61,7 +61,7 @@ static struct device_place move_tool_through_event(enum event event, int k,
 /* Changes of a force, or of a torque, by its length in successive ticks [N, N m]. */
 struct wrench_changes {
     double last[3], rise, change, least_press;
-    int late; /* number of ticks with a force where there must be none */
+    int late_force_ticks; /* number of ticks with a force where there must be none */
 };
 
 /* Records the change of the force in a tick, as the person feels it, and whether the force is zero
@@ -77,9 +77,10 @@ static void record_force_change(struct wrench_changes *r, const double *force, e
     const int stopped = event == BY_STOP && k == ENDS;
     r->rise = fmax(r->rise, length - tact_v3_norm(r->last));
     r->change = fmax(r->change, cut || stopped ? 0.0 : tact_v3_norm(step));
-    r->late += ((cut || stopped || (within && (event == BY_UNPLUG || event == BY_DEADMAN))) ||
-                (within && (event == BY_CLUTCH || event == BY_SILENCE) && k > BEGINS + 210)) &&
-               length > 0.0;
+    r->late_force_ticks +=
+        ((cut || stopped || (within && (event == BY_UNPLUG || event == BY_DEADMAN))) ||
+         (within && (event == BY_CLUTCH || event == BY_SILENCE) && k > BEGINS + 210)) &&
+        length > 0.0;
     r->least_press = k == BEGINS - 1 ? fmin(r->least_press, length) : r->least_press;
     tact_v3_copy(r->last, force);
 }
@@ -112,12 +113,13 @@ static void press_tool_through_events(const char *tip, const char *keys, const c
     end_session(session, scene);
 }
 
-static void print_wrench_changes(const struct wrench_changes r[2], int times)
+static void print_wrench_changes(const struct wrench_changes r[2], int event_count)
 {
     for (int i = 0; i < 2; i++) {
         print_message("%d times each: pressed with %.3f %s or more; it rises by %.4f in a tick, "
                       "changes by %.4f; late %d\n",
-                      times, r[i].least_press, i ? "N m" : "N", r[i].rise, r[i].change, r[i].late);
+                      event_count, r[i].least_press, i ? "N m" : "N", r[i].rise, r[i].change,
+                      r[i].late_force_ticks);
     }
 }
 
@@ -158,7 +160,7 @@ static void force_and_torque_return_without_a_jump_after_each_event(void **state
         assert_true(r[0].least_press > (i ? 1.5 : 2.5) && r[1].least_press >= (i ? 0.04 : 0.0));
         assert_true(r[0].change < stiffness * 1e-3);
         assert_true(r[1].change < turn_stiffness * 1e-3 / 0.06);
-        assert_int_equal(r[0].late + r[1].late, 0);
+        assert_int_equal(r[0].late_force_ticks + r[1].late_force_ticks, 0);
         check_replay(path);
     }
     assert_true(remove(path) == 0 && rmdir(folder) == 0);

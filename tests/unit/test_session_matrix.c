@@ -185,8 +185,8 @@ static void press_with_springs_at_a_point_is_exact(void **state)
 }
 
 /* The device follows a closed path in position and attitude: what both ports have absorbed when the
- * tool rests again is not below 0, and nears 0 with the period as there is no damper but one that
- * is small. */
+ * tool rests again is not below 0, and approaches 0 with the period, as there is only a small
+ * damper. */
 static void loop_of_the_device_generates_no_energy(void **state)
 {
     (void)state;

@@ -55,14 +55,15 @@ static void wall_known_from_the_other_site_is_felt_at_once(void **state)
                       .back = 3.0,
                       .again = ", [5, 0, 0, 0], [6, 1, 0, 0]"};
     struct remote_log t = run_both_sites(&run);
-    double late = 0.0;
+    double is_force_missing = 0.0;
     for (uint64_t k = 5000; k < 7000; k++) {
-        late = fmax(late, t.at[k][PERSON_Q] > wall + 1e-3 ? -t.at[k][PERSON_FORCE] < 0.5 : 0.0);
+        is_force_missing = fmax(
+            is_force_missing, t.at[k][PERSON_Q] > wall + 1e-3 ? -t.at[k][PERSON_FORCE] < 0.5 : 0.0);
     }
     print_message("first peak %.2f N, second %.2f N\n",
                   peak_of_log_column(&t, ROBOT_FORCE, 0.5, 3.0),
                   peak_of_log_column(&t, ROBOT_FORCE, 5.0, 7.0));
-    assert_true(peak_of_log_column(&t, PERSON_FORCE, 4.2, 5.0) < 0.01 && late == 0.0);
+    assert_true(peak_of_log_column(&t, PERSON_FORCE, 4.2, 5.0) < 0.01 && is_force_missing == 0.0);
     assert_true(peak_of_log_column(&t, ROBOT_FORCE, 5.0, 7.0) <
                 1.1 * force_of_springs_in_series(&hands[1]));
     free(t.at);

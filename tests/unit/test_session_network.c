@@ -41,7 +41,7 @@ static void log_path(int site, char path[64])
 static const char *const robot_tie_settings =
     "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
 static const char person_scene_head[] = "name: person\nhands:\n";
-static const char *person_scene_head_replacement = person_scene_head; /* increase of each counter within the last minute */
+static const char *person_scene_head_replacement = person_scene_head; /* text put in its place */
 
 static void open_person_and_robot_sites(int port, const char *link, double until, int record)
 {
@@ -112,9 +112,9 @@ static double press_remote_wall(const char *link, double *least, int ticks)
     ", link: {delay: 0.05, jitter: 0.02, loss: 0.05, burst: 0.01, duplicate: 0.01, reorder: "      \
     "0.01, seed: 3}"
 
-/* The channel makes missing waves of the next ones: no energy is generated. Held for 10 ms where
- * none waits, a wave adds a little energy. */
-static void press_over_a_poor_link_is_that_of_springs(void **state)
+/* The channel makes missing waves of the waves after them, so that no energy is generated. With
+ * `hold: 0.01` a wave is repeated for 10 ms where none has arrived, which adds a little energy. */
+static void press_force_over_a_poor_link_is_that_of_springs(void **state)
 {
     (void)state;
     SKIP_UNDER_TSAN();
@@ -258,8 +258,8 @@ static void check_press_continues_after_skipped_ticks(const char *link, uint64_t
     close_sessions_of_sites();
 }
 
-/* An end without a wave is kept where it is and says so; the other end's answer to that has no
- * energy either. Packets repeat 20 waves and the channel waits for 20 ms more. */
+/* An end that gets no wave stays where it is and says so; the answer of the other end to that has
+ * no energy either. Packets repeat 20 waves and the channel waits for 20 ms more. */
 static void short_link_gaps_do_not_shake_the_press(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void clutch_and_fault_of_one_site_reach_the_other(void **state)
 
 /* Sends `count` datagrams that are no packets of the session: hellos, answers and packets in turn.
  */
-static void send_garbage(int fd, const struct sockaddr_in *to, int count)
+static void send_invalid_datagrams(int fd, const struct sockaddr_in *to, int count)
 {
     unsigned char datagram[600] = "TACT";
     datagram[4] = TACT_NETWORK_VERSION;
@@ -351,8 +351,8 @@ static void flood_of_datagrams_is_ignored(void **state)
     wait_for_both_links();
     const struct tact_network_device *person = sessions[PERSON]->devices[0].device.self;
     for (int k = 0; k < 1000; k++) {
-        send_garbage(unknown_sender_socket, &to, k < 500 ? 300 : 0);
-        send_garbage(person->endpoint.socket, NULL, k < 500 ? 0 : 12);
+        send_invalid_datagrams(unknown_sender_socket, &to, k < 500 ? 300 : 0);
+        send_invalid_datagrams(person->endpoint.socket, NULL, k < 500 ? 0 : 12);
         step_both_sessions();
         assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_OK);
         assert_true(k != 499 || read_link_input(ROBOT, "refused") == 0.0);
@@ -435,7 +435,7 @@ static void deadman_of_the_other_site_arms_no_outputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(press_over_a_poor_link_is_that_of_springs),
+        cmocka_unit_test(press_force_over_a_poor_link_is_that_of_springs),
         cmocka_unit_test(no_memory_or_count_grows_in_an_hour_over_a_poor_link),
         cmocka_unit_test(silent_site_releases_the_tie_of_the_other),
         cmocka_unit_test(short_link_gaps_do_not_shake_the_press),

@@ -89,7 +89,7 @@ static struct press run_press(const struct operator_hand *hand, const char *sett
 /* Drag of the average hand by the one-way delay with its playout, of the table of the literature
  * page, linear between its rows [ms], [N]. Beyond 100 ms it is that of the first round trip, b
  * times the rate of the hand, 1.31 N. */
-static double drag_of_table(double delay_ms)
+static double drag_in_literature_table(double delay_ms)
 {
     static const double rows[][2] = {{0, 0.40}, {5, 0.44}, {20, 0.55}, {50, 0.74}, {100, 1.02}};
     for (int i = 1; i < 5; i++) {
@@ -119,7 +119,7 @@ static void press_over_poor_link(int delay_ms, const struct operator_hand *hand,
     const struct press p = run_press(hand, settings, wall, 1.0, 13000),
                        beyond_reach = run_press(hand, settings, 1.0, 1.0, 3000);
     const double series_spring_force = ideal_press_force(hand),
-                 table = drag_of_table(delay_ms + PLAYOUT_MS);
+                 table = drag_in_literature_table(delay_ms + PLAYOUT_MS);
     print_message("%3d ms %-7s press %.2f of %.2f N, drag %.2f of %.2f N, peak %.2f N, %.0e m/s at "
                   "the end\n",
                   delay_ms, hand->name, p.press, series_spring_force, beyond_reach.drag, table,

@@ -149,7 +149,7 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
 /* A silence of the link: nothing arrives, or nothing in one direction. */
 struct silence {
     const char *name, *delay;
-    int is_poor;                 /* 1: the link has jitter and bursts of loss */
+    int is_poor_link;            /* 1: the link has jitter and bursts of loss */
     double until;                /* end of the silence, which begins at SILENT_FROM [s] */
     int loses_packets_to_robot;  /* 1: packets to the robot are lost */
     int loses_packets_to_person; /* 1: packets to the person are lost */
@@ -162,7 +162,7 @@ struct silence_effect {
     double grip_before_silence, least_grip, last_grip, least_felt, last_felt;
     double largest_robot_force_step,
         largest_person_force_step; /* largest change of the force in a tick [N] */
-    double slip;                   /* bound of the ruler's slip in the fingers [m] */
+    double slip;                   /* largest slip of the ruler in the fingers [m] */
 };
 
 #define SILENT_FROM 11.0 /* [s] */
@@ -173,8 +173,8 @@ static void print_link_settings(char *out, size_t size, const struct silence *si
     char end[32];
     tact_number_print(end, sizeof end, "%g", has_silence ? silence->until : SILENT_FROM);
     snprintf(out, size, "%slink: {delay: %s, blackout: [11, %s]%s",
-             silence->is_poor ? "jitter: 0.02, repeats: 20, " : "", silence->delay, end,
-             silence->is_poor ? POOR_LINK_SETTINGS : "}");
+             silence->is_poor_link ? "jitter: 0.02, repeats: 20, " : "", silence->delay, end,
+             silence->is_poor_link ? POOR_LINK_SETTINGS : "}");
 }
 
 static void open_silence(const struct silence *silence)
@@ -203,7 +203,7 @@ static void record_tick(struct silence_effect *effect, const double place[3], co
         fmax(effect->largest_person_force_step, fabs(felt - last[PERSON]));
 }
 
-static struct silence_effect hold_ruler_through_silence(const struct silence *silence)
+static struct silence_effect run_grip_through_link_silence(const struct silence *silence)
 {
     struct silence_effect effect = {.least_grip = INFINITY, .least_felt = INFINITY};
     const int from = (int)(SILENT_FROM * 1e3), end = silence->releases_deadman ? 17000 : 14000;
@@ -254,7 +254,7 @@ static void link_silence_does_not_drop_the_ruler(void **state)
                           : campaign_trial_count(5, sizeof link_silences / sizeof *link_silences);
     for (int n = 0; n < count; n++) {
         const struct silence *silence = &link_silences[n];
-        const struct silence_effect e = hold_ruler_through_silence(silence);
+        const struct silence_effect e = run_grip_through_link_silence(silence);
         print_message(
             "%s: grip %.2f N, at least %.2f, at the end %.2f; felt at least %.2f, at the end "
             "%.2f; most in a tick %.3f and %.3f; the ruler moved by %.4f mm\n",
@@ -280,16 +280,17 @@ static void link_silences_of_any_length_cause_no_force_jump(void **state)
     for (int n = 0; n < count; n++) {
         char delay[32];
         const double until = 0.005 + (n % 2 ? uniform(0.0, 0.1) : uniform(0.1, 1.0));
-        const int direction = 1 + (int)uniform(0.0, 3.0), is_poor = uniform(0.0, 3.0) < 1.0;
+        const int direction = 1 + (int)uniform(0.0, 3.0), is_poor_link = uniform(0.0, 3.0) < 1.0;
         tact_number_print(delay, sizeof delay, "%.3f", uniform(0.0, 0.06));
-        const struct silence silence = {NULL,          delay,          is_poor, SILENT_FROM + until,
-                                        direction & 1, direction >> 1, 1.0,     until > 0.45};
-        const struct silence_effect e = hold_ruler_through_silence(&silence);
+        const struct silence silence = {
+            NULL,          delay,          is_poor_link, SILENT_FROM + until,
+            direction & 1, direction >> 1, 1.0,          until > 0.45};
+        const struct silence_effect e = run_grip_through_link_silence(&silence);
         const double step = fmax(e.largest_robot_force_step, e.largest_person_force_step);
         if (step > worst) {
             print_message("%.4f s, directions %d, %s link of %s s: grip %.2f N, at least %.2f, at "
                           "the end %.2f; most in a tick %.3f and %.3f N\n",
-                          until, direction, is_poor ? "poor" : "plain", delay,
+                          until, direction, is_poor_link ? "poor" : "plain", delay,
                           e.grip_before_silence, e.least_grip, e.last_grip,
                           e.largest_robot_force_step, e.largest_person_force_step);
         }

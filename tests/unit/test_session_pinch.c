@@ -82,7 +82,7 @@ static double ruler_pitch_after(double fraction, double seconds, const char *sou
     return r.pitch_deg;
 }
 
-static void torsion_holds_the_ruler_below_its_limit(void **state)
+static void torsion_keeps_the_ruler_level_below_its_limit(void **state)
 {
     (void)state;
     SKIP_IN_QUICK_SANITIZER_RUN();
@@ -135,7 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pinch_by_host_moments_holds_the_ruler),
         cmocka_unit_test(pinch_by_opencl_moments_holds_the_ruler),
-        cmocka_unit_test(torsion_holds_the_ruler_below_its_limit),
+        cmocka_unit_test(torsion_keeps_the_ruler_level_below_its_limit),
         cmocka_unit_test(ruler_turns_above_the_torsion_limit),
         cmocka_unit_test(ruler_turns_with_little_friction),
         cmocka_unit_test(pinched_ruler_does_not_creep),

@@ -21,7 +21,8 @@
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-/* ticks: end of free motion, of touch, of the run; the glove begins to move at 200 */
+/* ticks at which the free motion, the touch and the run end; the glove begins to move at tick
+ * 200 */
 enum { JOINTS = 4, FREE = 300, TOUCH = 350, TICKS = 2000 };
 
 static const char *const names[JOINTS] = {"left", "left_tip", "right", "right_tip"};

@@ -107,7 +107,7 @@ static int simulate_scene(const struct scene_parts *p, const struct tact_device_
 static void device_follows_the_motion_of_the_joint_exactly(void **state)
 {
     (void)state;
-    static const double scales[] = {1.0, -0.5, 3.0};
+    static const double output_scales[] = {1.0, -0.5, 3.0};
     static struct tick_values values[MOST];
     for (int i = 0; i < 3; i++) {
         char output[128];
@@ -118,7 +118,7 @@ static void device_follows_the_motion_of_the_joint_exactly(void **state)
             "start: 0.04, push: 0.7}}",
             "force", output, ""};
         tact_number_print(output, sizeof output, "what: position, limit: 2, rate: 10, scale: %g",
-                          scales[i]);
+                          output_scales[i]);
         const int ticks = simulate_scene(&p, NULL, 1000, values, &report);
         double q = 0.0, v = 0.0, worst = 0.0, work = 0.0;
         assert_int_equal(ticks, 1000);
@@ -127,12 +127,13 @@ static void device_follows_the_motion_of_the_joint_exactly(void **state)
             v = (mass * v + period * force) / (mass + period * damping);
             q += period * v;
             const double share = fmin(1.0, (k + 1.0) / RAMP_TICKS);
-            worst = fmax(worst, fabs(values[k].sent - (0.04 + scales[i] * share * q)));
+            worst = fmax(worst, fabs(values[k].sent - (0.04 + output_scales[i] * share * q)));
             worst = fmax(worst, k > 0 ? fabs(values[k].x - values[k - 1].sent) : 0.0);
-            work += k > 0 ? values[k].force * (values[k].x - values[k - 1].x) / scales[i] : 0.0;
+            work +=
+                k > 0 ? values[k].force * (values[k].x - values[k - 1].x) / output_scales[i] : 0.0;
         }
-        print_message("scale %g: at %.6f m, off by %.1e m at most, %.6f mJ absorbed\n", scales[i],
-                      values[ticks - 1].sent, worst, 1e3 * work);
+        print_message("scale %g: at %.6f m, off by %.1e m at most, %.6f mJ absorbed\n",
+                      output_scales[i], values[ticks - 1].sent, worst, 1e3 * work);
         assert_true(values[0].sent == 0.04 && values[0].x == 0.04);
         assert_true(worst < 1e-15 * 200.0);
         assert_true(work > 0.0 && fabs(values[ticks - 1].energy - work) < 1e-12);
@@ -155,10 +156,10 @@ static void range_and_speed_of_a_device_are_kept(void **state)
         "force", "what: position, limit: 0.05, rate: 0.1", ""};
     const int ticks = simulate_scene(&p, NULL, 4000, values, &report);
     int turned = 0, back = 0;
-    double fastest = 0.0, most = 0.0;
+    double largest_device_speed = 0.0, most = 0.0;
     for (int k = 1; k < ticks; k++) {
         const double moved = values[k].sent - values[k - 1].sent;
-        fastest = fmax(fastest, fabs(moved) / period);
+        largest_device_speed = fmax(largest_device_speed, fabs(moved) / period);
         most = fmax(most, fabs(values[k].sent));
         turned = !turned && k > 2000 && values[k].velocity < 0.0 ? k : turned;
         back = !back && k > 2000 && moved < 0.0 ? k : back;
@@ -166,11 +167,11 @@ static void range_and_speed_of_a_device_are_kept(void **state)
     print_message(
         "joint to %.3f m, device to %.17g m at %.17g m/s at most; joint turns in tick %d, "
         "device in %d; at the end %.1e m/s and %.1e\n",
-        values[2000].joint, most, fastest, turned, back, values[ticks - 1].velocity,
+        values[2000].joint, most, largest_device_speed, turned, back, values[ticks - 1].velocity,
         (values[ticks - 1].sent - values[ticks - 2].sent) / period);
     assert_true(values[2000].joint > 0.5 && most == 0.05 && values[2000].sent == 0.05);
     assert_true(turned > 2000 && back == turned);
-    assert_true(fastest <= 0.1 * (1.0 + 1e-12) && fastest > 0.0999);
+    assert_true(largest_device_speed <= 0.1 * (1.0 + 1e-12) && largest_device_speed > 0.0999);
     assert_true(fabs(values[ticks - 1].velocity) < 2e-3);
     assert_true(fabs(values[ticks - 1].sent - values[ticks - 2].sent) <
                 1.01 * period * fabs(values[ticks - 1].velocity) + 1e-15);
@@ -280,30 +281,35 @@ static void sent_position_never_jumps_at_release_loss_or_return(void **state)
         set_from_until(servo.state, 1900, 2000, TACT_DEVICE_STALE);
         set_from_until(servo.state, 2300, 2301, TACT_DEVICE_LOST);
         const int ticks = simulate_scene(&p, types, TICKS, values, &report);
-        double jump[2] = {0.0}, moved = 0.0;
+        double largest_jump[2] = {0.0}, moved = 0.0;
         assert_int_equal(ticks, TICKS);
         assert_int_equal(servo.writes, TICKS + 1);
         for (int k = 0; k < TICKS; k++) {
             const int is_lost = servo.state[k] == TACT_DEVICE_LOST;
-            const int is_back = k == 0 || servo.state[k - 1] == TACT_DEVICE_LOST;
+            const int is_device_back = k == 0 || servo.state[k - 1] == TACT_DEVICE_LOST;
             for (int i = 0; i < 2; i++) {
-                const double before = is_back ? values[k].x : servo.written[0][k > 0 ? k - 1 : 0];
-                jump[i] = is_lost || (i && is_back)
-                              ? jump[i]
-                              : fmax(jump[i], fabs(servo.written[i][k] -
-                                                   (i ? servo.written[1][k - 1] : before)));
+                const double before =
+                    is_device_back ? values[k].x : servo.written[0][k > 0 ? k - 1 : 0];
+                largest_jump[i] =
+                    is_lost || (i && is_device_back)
+                        ? largest_jump[i]
+                        : fmax(largest_jump[i],
+                               fabs(servo.written[i][k] - (i ? servo.written[1][k - 1] : before)));
             }
-            moved += k > 0 && !is_lost && !is_back ? fabs(values[k].sent - values[k - 1].sent) : 0;
+            moved += k > 0 && !is_lost && !is_device_back
+                         ? fabs(values[k].sent - values[k - 1].sent)
+                         : 0;
             assert_true(!is_lost || k == 0 || servo.written[0][k] == servo.written[0][k - 1]);
-            assert_true(servo.deadman[k] || is_back ||
+            assert_true(servo.deadman[k] || is_device_back ||
                         servo.written[0][k] == servo.written[0][k - 1]);
             assert_true(servo.written[0][k] == values[k].sent);
         }
         print_message("%s: moves by %.3f m, a tick by %.3f mm of 0.4 at most, the unused axis by "
                       "%.1e; ends at %.6f m\n",
-                      late ? "lost at the start" : "present at the start", moved, 1e3 * jump[0],
-                      jump[1], servo.x[0]);
-        assert_true(moved > 0.1 && jump[0] <= 0.4 * period * (1.0 + 1e-9) && jump[1] == 0.0);
+                      late ? "lost at the start" : "present at the start", moved,
+                      1e3 * largest_jump[0], largest_jump[1], servo.x[0]);
+        assert_true(moved > 0.1 && largest_jump[0] <= 0.4 * period * (1.0 + 1e-9) &&
+                    largest_jump[1] == 0.0);
         assert_true(servo.written[0][TICKS] == servo.written[0][TICKS - 1] &&
                     servo.written[1][TICKS] == servo.written[1][TICKS - 1]);
         assert_true(fabs(servo.x[1] - (-0.03 - (late ? 301 : 251) * 1e-4)) < 1e-12);

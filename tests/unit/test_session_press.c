@@ -105,7 +105,7 @@ static struct energy_generated_by_port energy_generated_by_port(const struct pre
     return out;
 }
 
-/* Simulates the press of a table's row, and checks its peak, depth and verdict. */
+/* Simulates the press of a table's row, and checks its peak, depth, verdict and energy. */
 static void check_press_of_table_row(const struct expected_press_row *row)
 {
     const struct press_scenario p = {pressing_hands[0], row->drive,  row->stiffness,

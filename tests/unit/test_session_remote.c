@@ -83,8 +83,9 @@ static void line_with_missing_waves_stays_passive(void **state)
     }
 }
 
-/* Without a wave the end of the robot's line stays: its push lasts over a gap of 90 ms, in which it
- * would fall with 10 ms, impedance / stiffness, by a wave of zero. */
+/* Without a wave the end of the robot's line stays where it is: the robot's push lasts over a gap
+ * of 90 ms, in which waves of zero would let it fall with a time constant of 10 ms, impedance /
+ * stiffness. */
 static void robot_force_lasts_over_a_gap_of_waves(void **state)
 {
     (void)state;

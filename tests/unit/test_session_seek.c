@@ -76,12 +76,12 @@ static void replays_continue_from_any_tick(void **state)
     (void)state;
     /* the wedge moves between the flanks of the groove, so that it touches none, one or both of
      * them */
-    static const struct edit thrown[] = {
+    static const struct edit edits_throwing_the_wedge[] = {
         {"position: [0, -0.1, 0.0249651310641]", "position: [0.002, -0.1, 0.035]"},
         {"velocity: [0, 1, 0]", "velocity: [0.4, 0.3, 0]"},
         {NULL, NULL}};
     check_seeks_in_scene("bolt.yaml", NULL, 0.1, 20);
-    check_seeks_in_scene("groove.yaml", thrown, 0.3, 100);
+    check_seeks_in_scene("groove.yaml", edits_throwing_the_wedge, 0.3, 100);
     check_seeks_in_scene("five_fingers.yaml", NULL, 0.2, 40);
     check_seeks_in_scene("swing.yaml", NULL, 0.2, 40);
 }

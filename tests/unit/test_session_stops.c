@@ -43,8 +43,8 @@ static const char finger[] =
     "        shapes: [{type: capsule, radius: 0.007, length: 0.02, position: [0, 0, -0.015],\n"
     "          material: skin}]\n";
 
-/* Driven by 1 rad beyond its stops, in both directions: it rests on them, where they bear what the
- * drives exert besides the weight. */
+/* A finger that is driven by 1 rad beyond its stops, in both directions, rests on them, where they
+ * bear what the drives exert besides the weight. */
 static void driven_finger_rests_on_its_joint_stops(void **state)
 {
     (void)state;

@@ -217,10 +217,10 @@ static void failures_of_a_device_type_name_it(void **state)
         .abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
         {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fail_to_open_device, NULL};
-    static const struct tact_device_type small = {
+    static const struct tact_device_type type_of_small_size = {
         {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fail_to_open_device, NULL};
     const struct tact_device_type *const types[] = {&silent, &device_type_without_functions, &old,
-                                                    &small};
+                                                    &type_of_small_size};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
                                       "compiled for another ABI version",
                                       "compiled for another ABI version"};

@@ -55,7 +55,7 @@ static struct tact_shape revolution_shape_of_charts(const struct tact_charts *ch
 }
 
 /* Chart coordinates of the point at a chord length and azimuth. */
-static void place_at_chord_length(double s, double azimuth, double place[3])
+static void chart_place_at_chord_length(double s, double azimuth, double place[3])
 {
     tact_v3_set(place, s, cos(azimuth), sin(azimuth));
 }
@@ -82,7 +82,7 @@ static void derivatives_on_a_vase_surface_are_exact(void **state)
     for (int i = 0; i < VASE; i++) {
         struct tact_surface_point p;
         double place[3];
-        place_at_chord_length(at[i], 1.0, place);
+        chart_place_at_chord_length(at[i], 1.0, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         worst[0] = fmax(worst[0], fabs(hypot(p.at[0], p.at[1]) - vase_profile[i][0]));
         worst[0] = fmax(worst[0], fabs(p.at[2] - vase_profile[i][1]));
@@ -91,10 +91,10 @@ static void derivatives_on_a_vase_surface_are_exact(void **state)
         struct tact_surface_point p, q[2];
         double place[3], t[2][3], lt[3];
         const double e = 1e-7;
-        place_at_chord_length(i < 20   ? 0.0
-                              : i < 40 ? length
-                                       : uniform(0.0, length),
-                              uniform(-PI, PI), place);
+        chart_place_at_chord_length(i < 20   ? 0.0
+                                    : i < 40 ? length
+                                             : uniform(0.0, length),
+                                    uniform(-PI, PI), place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_tangents(p.normal, t[0], t[1]);
         for (int m = 0; m < 2; m++) {
@@ -138,7 +138,7 @@ static void mass_properties_of_a_vase_are_exact(void **state)
             struct tact_surface_point p[3];
             for (int m = 0; m < 3; m++) {
                 double place[3];
-                place_at_chord_length(fmin(at[i] + (k + 0.5 * m) * h, at[i + 1]), 0.0, place);
+                chart_place_at_chord_length(fmin(at[i] + (k + 0.5 * m) * h, at[i + 1]), 0.0, place);
                 assert_int_equal(tact_charts_point(charts, place, &p[m]), 0);
                 s[m] = p[m].at[0];
             }
@@ -187,7 +187,7 @@ static int find_profile_distance_minima(const struct tact_charts *charts, double
     for (int i = 0; i <= STEPS; i++) {
         struct tact_surface_point p;
         double place[3], d[3];
-        place_at_chord_length(length * i / STEPS, azimuth, place);
+        chart_place_at_chord_length(length * i / STEPS, azimuth, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_sub(d, center, p.at);
         f[i] = tact_v3_norm(d);
@@ -203,7 +203,7 @@ static int find_profile_distance_minima(const struct tact_charts *charts, double
             for (int m = 0; m < 2; m++) {
                 struct tact_surface_point p;
                 double place[3], d[3];
-                place_at_chord_length(x[m], azimuth, place);
+                chart_place_at_chord_length(x[m], azimuth, place);
                 assert_int_equal(tact_charts_point(charts, place, &p), 0);
                 tact_v3_sub(d, center, p.at);
                 value[m] = tact_v3_norm(d);
@@ -213,7 +213,7 @@ static int find_profile_distance_minima(const struct tact_charts *charts, double
         }
         struct tact_surface_point p;
         double place[3], d[3], gap = fmin(value[0], value[1]) - radius;
-        place_at_chord_length(0.5 * (low + high), azimuth, place);
+        chart_place_at_chord_length(0.5 * (low + high), azimuth, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_sub(d, center, p.at);
         if (gap < most && gap > -5e-4 && tact_v3_dot(d, p.normal) > 0.0) {
@@ -243,7 +243,7 @@ static void contacts_of_a_ball_in_a_vase_are_exact(void **state)
         double place[3], center[3], gaps[16];
         int lost;
         /* large: outside */
-        place_at_chord_length(uniform(0.0, i % 3 ? length : at[8]), uniform(-PI, PI), place);
+        chart_place_at_chord_length(uniform(0.0, i % 3 ? length : at[8]), uniform(-PI, PI), place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_copy(center, p.at);
         tact_v3_axpy(center, radius + uniform(-1e-4, 5e-4), p.normal);

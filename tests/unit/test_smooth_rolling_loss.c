@@ -24,12 +24,12 @@
 #define CONTACT_MODULUS 1e7
 #define ROLLING_LOSS 0.2
 
-static struct tact_contact_law make_rolling_loss_law(double loss)
+static struct tact_contact_law make_rolling_loss_law(double loss_coefficient)
 {
     struct tact_contact_law law = make_rigid_law(0.5);
     law.model = &tact_model_smooth;
     law.modulus = CONTACT_MODULUS;
-    law.rolling_loss = loss;
+    law.rolling_loss = loss_coefficient;
     return law;
 }
 
@@ -238,12 +238,12 @@ static void ball_with_rolling_loss_stands_on_a_gentle_slope(void **state)
 
 /* A cylinder of 0.1 m on its side on the half-space, that rolls on a slope. */
 static void open_rolling_cylinder(struct world_scene *s, double h, double slope, double speed,
-                                  double loss)
+                                  double loss_coefficient)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
     const struct tact_shape roller_shape = {.kind = TACT_SHAPE_CYLINDER,
                                             .size = {BALL_RADIUS, 0.05}};
-    const struct tact_contact_law law = make_rolling_loss_law(loss);
+    const struct tact_contact_law law = make_rolling_loss_law(loss_coefficient);
     const double place[3] = {0.0, 0.0, BALL_RADIUS}, turn[3] = {0.5 * PI, 0.0, 0.0};
     o.period = h;
     open_empty_scene(s, &o);
@@ -307,14 +307,14 @@ static void cylinder_with_rolling_loss_stops_at_the_exact_distance(void **state)
     for (int i = 0; i < 2; i++) {
         const double slope =
             (i ? 1.2 : 0.9) * exact_rolling_arm_of_line_contact(BALL_MASS * G) / BALL_RADIUS;
-        const double down =
+        const double downhill_speed =
             i ? 2.0 / 3.0 * (G * sin(slope) - torque / (BALL_MASS * BALL_RADIUS)) : 0.0;
         open_rolling_cylinder(&s, 1e-3, slope, 0.0, ROLLING_LOSS);
         run_scene_for_seconds(&s, 1.0);
         double rolls = tact_world_body(s.world, 0)->twist[0];
         printf("line at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", i ? 1.2 : 0.9,
-               rolls, down);
-        assert_true(fabs(rolls - down) < 1e-2 * down + 1e-9);
+               rolls, downhill_speed);
+        assert_true(fabs(rolls - downhill_speed) < 1e-2 * downhill_speed + 1e-9);
         close_scene(&s);
     }
 }
@@ -368,13 +368,13 @@ static void interior_point_method_finds_the_rolling_torques(void **state)
     assert_int_equal(s.world->islands.count, 1);
     const struct island *island = &s.world->islands.list[0];
     double impulses_found_by_sweeps[3][6], most = 0.0, worst = 0.0;
-    int rolling = 0;
+    int rolling_contacts = 0;
     assert_int_equal(island->blocks.count, 3);
     for (int i = 0; i < 3; i++) {
         const struct tact_contact *c = &s.world->contacts[s.world->blocks[i].contact];
         memcpy(impulses_found_by_sweeps[i], c->impulse, sizeof impulses_found_by_sweeps[i]);
         most = fmax(most, impulses_found_by_sweeps[i][0]);
-        rolling += !!(c->limits & TACT_LIMIT_ROLLING);
+        rolling_contacts += !!(c->limits & TACT_LIMIT_ROLLING);
     }
     int steps = tact_barrier_solve(s.world, island, 60);
     for (int i = 0; i < 18; i++) {
@@ -384,9 +384,9 @@ static void interior_point_method_finds_the_rolling_torques(void **state)
         double found = s.world->contacts[block->contact].impulse[i % 6];
         worst = fmax(worst, unit * fabs(found - impulses_found_by_sweeps[i / 6][i % 6]) / most);
     }
-    printf("%d of 3 roll: impulses within %.1e of those of the sweeps after %d steps\n", rolling,
-           worst, steps);
-    assert_true(rolling == 2 && steps > 5 && worst < 1e-7);
+    printf("%d of 3 roll: impulses within %.1e of those of the sweeps after %d steps\n",
+           rolling_contacts, worst, steps);
+    assert_true(rolling_contacts == 2 && steps > 5 && worst < 1e-7);
     close_scene(&s);
 }
 

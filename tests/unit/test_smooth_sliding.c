@@ -18,7 +18,9 @@
 #define MU 0.3
 #define MASS 0.02
 #define RADIUS 0.02
-#define CENTER_OFFSET 0.006 /* distance of the centre of mass below the ball's centre [m] */
+#define CENTRE_OF_MASS_OFFSET                                                                      \
+    0.006 /* distance of the centre of mass below the ball's centre [m]                            \
+           */
 #define SLIP_OF_HALF_FRICTION                                                                      \
     1e-5 /* slip at which the regularised friction of the equations is half of its limit [m/s] */
 
@@ -58,7 +60,7 @@ static void friction_wrench(const struct top *top, const double *slip, double sp
 static void tippe_top_state_derivative(const struct top *top, const double *y, double *rate)
 {
     double turn[9], w[3], l[3], d[3], r[3], t[3], u[3], slip[3], force[3], torque[3];
-    double free[3], per[3], local[3] = {0.0, 0.0, CENTER_OFFSET}, iw[3];
+    double free[3], per[3], local[3] = {0.0, 0.0, CENTRE_OF_MASS_OFFSET}, iw[3];
     tact_quat_to_m3(turn, y);
     tact_m3_mul_v3(w, turn, y + 4);
     tact_m3_mul_v3(d, turn, local);
@@ -124,7 +126,7 @@ static struct top make_tippe_top(double tilt, int spins_about_vertical, double a
         tact_v3_set(top.y + 4, 0.0, 0.0, 155.0);
     }
     double d[3]; /* from the centre of mass, which starts at rest, to the ball's centre */
-    tact_v3_set(w, 0.0, 0.0, CENTER_OFFSET);
+    tact_v3_set(w, 0.0, 0.0, CENTRE_OF_MASS_OFFSET);
     tact_m3_mul_v3(d, m, w);
     tact_v3_set(top.y + 7, -d[0], -d[1], RADIUS - d[2]);
     return top;
@@ -143,7 +145,7 @@ static void start_tippe_top_in_world(struct world_scene *s, const struct top *to
     o.spin = spin;
     law.model = &tact_model_smooth;
     law.tip_radius = a; /* the patch is a disc of that radius, whatever the force */
-    local.position[2] = CENTER_OFFSET;
+    local.position[2] = CENTRE_OF_MASS_OFFSET;
     assert_int_equal(tact_body_set_mass(&body, MASS, packed), 0);
     memcpy(body.pose.quat_wxyz, top->y, 4 * sizeof *top->y);
     tact_v3_copy(body.pose.position, top->y + 7);
@@ -170,7 +172,7 @@ static double cosine_to_vertical(const double *quat)
  * contact. */
 static double jellett_integral(const struct tact_body *body)
 {
-    const double d[3] = {0.0, 0.0, CENTER_OFFSET};
+    const double d[3] = {0.0, 0.0, CENTRE_OF_MASS_OFFSET};
     double l[3], r[3];
     tact_body_momentum(body, l);
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
@@ -222,7 +224,7 @@ static double world_time_of_level_axis(struct world_scene *s, double seconds, do
 /* Speed of the point of the top at the contact [m/s]. */
 static double slip_speed(const struct tact_body *body)
 {
-    const double d[3] = {0.0, 0.0, CENTER_OFFSET};
+    const double d[3] = {0.0, 0.0, CENTRE_OF_MASS_OFFSET};
     double r[3], v[3];
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
     r[2] -= RADIUS;
@@ -344,10 +346,10 @@ static void ball_on_a_slope_rolls_from_the_exact_friction_on(void **state)
         const double angle = PI / 180.0 * (15.0 + 20.0 * (i / 3)), seconds = 0.3;
         const double friction = 2.0 / 7.0 * tan(angle) * friction_fractions[i % 3];
         const double place[3] = {0.0, 0.0, RADIUS};
-        const double rolling = 5.0 / 7.0 * G * sin(angle);
-        const double exact[2] = {i % 3 == 2 ? rolling : G * (sin(angle) - friction * cos(angle)),
-                                 i % 3 == 2 ? rolling / RADIUS
-                                            : 2.5 * friction * G * cos(angle) / RADIUS};
+        const double rolling_acceleration = 5.0 / 7.0 * G * sin(angle);
+        const double exact[2] = {
+            i % 3 == 2 ? rolling_acceleration : G * (sin(angle) - friction * cos(angle)),
+            i % 3 == 2 ? rolling_acceleration / RADIUS : 2.5 * friction * G * cos(angle) / RADIUS};
         const struct tact_world_options o = options_with_tilted_gravity(angle);
         const struct tact_shape shape = make_sphere(RADIUS);
         struct tact_contact_law law = make_rigid_law(friction);

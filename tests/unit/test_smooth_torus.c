@@ -369,7 +369,7 @@ static void ring_with_its_middle_line_in_another_body_has_a_contact(void **state
     (void)state;
     const int wanted = campaign_trial_count(40, 1000);
     int inside = 0, stuck = 0, by_volume = 0, unfound = 0;
-    double fastest = 0.0;
+    double largest_speed = 0.0;
     while (inside < wanted) {
         const struct tact_shape ring = make_torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
         const struct tact_shape other =
@@ -399,17 +399,17 @@ static void ring_with_its_middle_line_in_another_body_has_a_contact(void **state
         by_volume += s.stats.counts[TACT_COUNT_EDGES];
         unfound += s.stats.counts[TACT_COUNT_NOT_FOUND];
         run_scene_for_seconds(&s, 0.05);
-        fastest = fmax(fastest, tact_v3_norm(body->twist));
+        largest_speed = fmax(largest_speed, tact_v3_norm(body->twist));
         inside++;
         close_scene(&s);
     }
     printf("%d rings: %d with contacts that are not found, %d by volume, %d stuck; up to %.2f m/s "
            "after 50 ms\n",
-           inside, unfound, by_volume, stuck, fastest);
+           inside, unfound, by_volume, stuck, largest_speed);
     assert_true(unfound >= by_volume + stuck && stuck <= inside / 10 + 2);
     assert_true(by_volume > inside / 4 ||
                 inside < 40); /* of fewer than 40 rings, any number may be measured by volume */
-    assert_true(fastest < 1.0);
+    assert_true(largest_speed < 1.0);
 }
 
 /* A ring whose middle line is inside an ellipsoid, where the search for its contact fails: counted,

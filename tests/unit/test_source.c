@@ -269,8 +269,8 @@ static uint64_t last_submitted_tick;
 
 /* A loop at 1 kHz like the session's: reads the results of the last tick's poses, and submits
  * poses at the end of each tick. */
-static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first, uint32_t count,
-                     struct worker_timing_outcome *o)
+static void run_loop_with_source(struct tact_source *source, uint64_t ticks, uint32_t first,
+                                 uint32_t count, struct worker_timing_outcome *o)
 {
     double *frame = calloc(ticks, sizeof *frame), *found = calloc(ticks, sizeof *found);
     double *submit_durations = calloc(ticks, sizeof *submit_durations);
@@ -342,12 +342,12 @@ static void worker_results_are_one_tick_old(void **unused)
     struct tact_source_result result;
     struct worker_timing_outcome o;
     assert_int_equal(open_source(NULL, &source), 0);
-    run_loop(&source, 200, 0, 3, &o); /* warm-up */
-    run_loop(&source, 1000, 0, 2, &o);
+    run_loop_with_source(&source, 200, 0, 3, &o); /* warm-up */
+    run_loop_with_source(&source, 1000, 0, 2, &o);
     print_timing_outcome("two balls on a plate", &o);
     /* on an idle machine nearly all results are one tick old */
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
-    run_loop(&source, 1000, 2, 1, &o);
+    run_loop_with_source(&source, 1000, 2, 1, &o);
     print_timing_outcome("capsule on a mesh of 5000 triangles", &o);
     /* on an idle machine nearly all results are one tick old */
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
@@ -367,7 +367,7 @@ static void slow_worker_frame_only_raises_the_result_age(void **unused)
     options.fault.delay_every = 50;
     options.fault.delay_ns = 5 * MS;
     assert_int_equal(open_source(&options, &source), 0);
-    run_loop(&source, 1000, 0, 2, &o);
+    run_loop_with_source(&source, 1000, 0, 2, &o);
     print_timing_outcome("every 50th frame 5 ms late", &o);
     assert_true(o.longest >= 5);
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
@@ -384,7 +384,7 @@ static void killed_worker_leaves_its_last_frame(void **unused)
     struct worker_timing_outcome o;
     options.fault.exit_after = 300;
     assert_int_equal(open_source(&options, &source), 0);
-    run_loop(&source, 1000, 0, 3, &o);
+    run_loop_with_source(&source, 1000, 0, 3, &o);
     print_timing_outcome("worker killed after 300 frames", &o);
     tact_opencl_statistics(&source, &worker_statistics);
     assert_int_equal(worker_statistics.frames, 300);
@@ -433,8 +433,8 @@ static void worker_with_priority_keeps_up_on_a_busy_machine(void **unused)
         assert_int_equal(pthread_create(&threads[i], NULL, load_processor, &work[i]), 0);
     }
     sched_setscheduler(0, SCHED_FIFO, &loop);
-    run_loop(&source, 200, 0, 2, &o);
-    run_loop(&source, 1000, 0, 2, &o);
+    run_loop_with_source(&source, 200, 0, 2, &o);
+    run_loop_with_source(&source, 1000, 0, 2, &o);
     sched_setscheduler(0, SCHED_OTHER, &normal);
     stop_load = 1;
     for (int i = 0; i < 4; i++) {
@@ -464,7 +464,7 @@ static void hung_opencl_driver_does_not_hang_close(void **unused)
     options.close_ns = 100 * MS;
     options.messages.fn = count_error_messages;
     assert_int_equal(open_source(&options, &source), 0);
-    run_loop(&source, 200, 0, 3, &o);
+    run_loop_with_source(&source, 200, 0, 3, &o);
     int64_t start = tact_clock_now();
     source.ops->close(source.self);
     assert_true(tact_clock_now() - start < 2000 * MS);

@@ -293,7 +293,8 @@ static void spacenav_rates_lead_a_tool(void **state)
             assert_true(tact_session_step(session, 0, NULL) >= 0);
         }
     }
-    /* Only the second: (0.6 - 0.2) / 0.8 of the speeds, on +z, for 0.2 s. */
+    /* Only the second motion moves the target: (0.6 - 0.2) / 0.8 of the speeds, on +z, for 0.2 s.
+     */
     print_message("target %.15f m, %.15f rad\n", target[2], target[5]);
     const double wanted[6] = {0.0, 0.0, 0.01, 0.0, 0.0, 0.2};
     for (int i = 0; i < 6; i++) {

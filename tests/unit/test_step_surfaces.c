@@ -64,8 +64,8 @@ static void known_step_surfaces_are_read(void **state)
     }
     for (int i = 0; i < 1000; i++) {
         const double uv[2] = {uniform(0.0, 1.0), uniform(0.0, 1.0)};
-        const double angles[2] = {2.0 * M_PI * uv[0], 2.0 * M_PI * uv[1]};
-        step_spline_point(&surfaces[1], angles, at);
+        const double torus_angles[2] = {2.0 * M_PI * uv[0], 2.0 * M_PI * uv[1]};
+        step_spline_point(&surfaces[1], torus_angles, at);
         off[0] = fmax(off[0], fabs(hypot(hypot(at[0], at[1]) - 0.03, at[2]) - 0.008));
         step_spline_point(&surfaces[2], uv, at);
         off[1] = fmax(off[1], fabs(at[0] - uv[0]) + fabs(at[1] - uv[1]));

@@ -178,7 +178,7 @@ int server_client_count(const struct server *s)
     return s->pages;
 }
 
-static int64_t take_usual_time(uint64_t tick)
+static int64_t usual_elapsed_time(uint64_t tick)
 {
     (void)tick;
     return USUAL_ELAPSED_NS;
@@ -199,7 +199,7 @@ static void observe_tick(void *user, struct tact_session *session,
 static void reset_stream_bench(void)
 {
     memset(&bench, 0, sizeof bench);
-    bench.elapsed_ns = take_usual_time;
+    bench.elapsed_ns = usual_elapsed_time;
 }
 
 /* Runs a scene for that many ticks, at the pace of the pages where bench.ask is set. */
@@ -271,12 +271,12 @@ static void real_time_view_sample_has_17_ticks_and_a_record_halfway(void **unuse
     }
 }
 
-static int64_t be_late_in_seven_of_ten_ticks(uint64_t tick)
+static int64_t elapsed_time_late_in_seven_of_ten_ticks(uint64_t tick)
 {
     return USUAL_ELAPSED_NS + (tick % 10 < 7 ? 500000 : 0);
 }
 
-static int64_t be_later_in_each_tick(uint64_t tick)
+static int64_t elapsed_time_that_grows_each_tick(uint64_t tick)
 {
     return USUAL_ELAPSED_NS + 20000 * (int64_t)tick;
 }
@@ -286,7 +286,7 @@ static void late_tick_publishes_nothing_to_viewers(void **unused)
     (void)unused;
     reset_stream_bench();
     bench.server.wants_frames = 1;
-    bench.elapsed_ns = be_late_in_seven_of_ten_ticks;
+    bench.elapsed_ns = elapsed_time_late_in_seven_of_ten_ticks;
     run_observed_ruler(2000, NULL);
     int late_samples = 0, late_records = 0;
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
@@ -308,7 +308,7 @@ static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unuse
     (void)unused;
     reset_stream_bench();
     bench.server.wants_frames = 1;
-    bench.elapsed_ns = be_later_in_each_tick;
+    bench.elapsed_ns = elapsed_time_that_grows_each_tick;
     run_observed_ruler(1000, NULL);
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     for (int i = 1; i < bench.server.sample_count; i++) {

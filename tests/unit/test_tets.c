@@ -50,64 +50,64 @@ static void append_to_file_text(struct file *f, const char *format, ...)
     assert_true(f->size < ROOM);
 }
 
-static void big_endian(struct file *f, uint64_t bits, int bytes)
+static void write_big_endian(struct file *f, uint64_t bits, int bytes)
 {
     for (int i = bytes - 1; i >= 0; i--) {
         f->text[f->size++] = (char)(bits >> (8 * i));
     }
 }
 
-static void append_number(struct file *f, double x, int binary)
+static void append_number(struct file *f, double x, int is_binary)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if (binary) {
-        big_endian(f, bits, 8);
+    if (is_binary) {
+        write_big_endian(f, bits, 8);
     } else {
         append_to_file_text(f, "%d.%05d ", (int)x, (int)round(fabs(x - (int)x) * 1e5));
     }
 }
 
-static void append_coordinates(struct file *f, int binary)
+static void append_coordinates(struct file *f, int is_binary)
 {
     for (int i = 0; i < 3 * VERTICES; i++) {
         double x = cube_vertex_coordinate(i / 3, i % 3);
-        if (!binary && x < 0.0) {
+        if (!is_binary && x < 0.0) {
             append_to_file_text(f, "-");
             x = -x;
         }
-        append_number(f, x, binary);
+        append_number(f, x, is_binary);
     }
     append_to_file_text(f, "\n");
 }
 
 /* Writes a VTK file; newer format version: OFFSETS and CONNECTIVITY, with values in FIELD;
  * otherwise counts, with SCALARS. */
-static void write_vtk(struct file *f, int binary, int is_new_format_version, const char *name,
+static void write_vtk(struct file *f, int is_binary, int is_new_format_version, const char *name,
                       double top)
 {
     f->size = 0;
     append_to_file_text(
         f, "# vtk DataFile Version %s\na cube\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n",
-        is_new_format_version ? "5.1" : "3.0", binary ? "BINARY" : "ASCII");
-    append_coordinates(f, binary);
+        is_new_format_version ? "5.1" : "3.0", is_binary ? "BINARY" : "ASCII");
+    append_coordinates(f, is_binary);
     append_to_file_text(f, is_new_format_version ? "CELLS 13 48\nOFFSETS vtktypeint64\n"
                                                  : "CELLS 12 60\n");
     for (int i = 0; is_new_format_version && i <= TETS; i++) {
-        binary ? big_endian(f, 4 * (uint64_t)i, 8) : append_to_file_text(f, "%d ", 4 * i);
+        is_binary ? write_big_endian(f, 4 * (uint64_t)i, 8) : append_to_file_text(f, "%d ", 4 * i);
     }
     append_to_file_text(f, is_new_format_version ? "\nCONNECTIVITY vtktypeint64\n" : "");
     for (int i = 0; i < TETS; i++) {
         const int cell[5] = {4, face[i][0], face[i][1], face[i][2], 8};
         for (int k = is_new_format_version; k < 5; k++) {
-            binary ? big_endian(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
-                   : append_to_file_text(f, "%d ", cell[k]);
+            is_binary ? write_big_endian(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
+                      : append_to_file_text(f, "%d ", cell[k]);
         }
-        append_to_file_text(f, binary ? "" : "\n");
+        append_to_file_text(f, is_binary ? "" : "\n");
     }
     append_to_file_text(f, "\nCELL_TYPES 12\n");
     for (int i = 0; i < TETS; i++) {
-        binary ? big_endian(f, 10, 4) : append_to_file_text(f, "10\n");
+        is_binary ? write_big_endian(f, 10, 4) : append_to_file_text(f, "10\n");
     }
     append_to_file_text(f,
                         is_new_format_version
@@ -115,7 +115,7 @@ static void write_vtk(struct file *f, int binary, int is_new_format_version, con
                             : "\nPOINT_DATA 9\nSCALARS %s double\nLOOKUP_TABLE default\n",
                         name);
     for (int i = 0; i < VERTICES; i++) {
-        append_number(f, i == 8 ? top : 0.0, binary);
+        append_number(f, i == 8 ? top : 0.0, is_binary);
     }
     append_to_file_text(f, "\n");
 }
@@ -242,7 +242,7 @@ static void all_tetrahedra_file_formats_give_the_same_field(void **state)
 }
 
 /* Reads the file and, where that succeeds, checks its pressure field. */
-static int read_and_check_file(const char *text, size_t size, struct tact_error *err)
+static int read_and_check_tetrahedra_file(const char *text, size_t size, struct tact_error *err)
 {
     struct tact_soup soup;
     memset(err, 0, sizeof *err);
@@ -325,7 +325,7 @@ static void tetrahedra_file_errors_name_their_line(void **state)
             write_vtk(&f, 0, 0, "pressure", 5e5);
         }
         replace_in_text(&f, faults[i].old, faults[i].by);
-        int rc = read_and_check_file(f.text, f.size, &err);
+        int rc = read_and_check_tetrahedra_file(f.text, f.size, &err);
         print_message("%s:%d: %s\n", err.file, err.line, err.text);
         assert_int_equal(rc, -EINVAL);
         assert_non_null(strstr(err.text, faults[i].expected_message_text));
@@ -381,7 +381,8 @@ static void xml_vtk_file_is_refused_with_advice(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct tact_error err;
         assert_true(tact_tets_recognise(files[i].text, strlen(files[i].text)));
-        assert_int_equal(read_and_check_file(files[i].text, strlen(files[i].text), &err), -EINVAL);
+        assert_int_equal(read_and_check_tetrahedra_file(files[i].text, strlen(files[i].text), &err),
+                         -EINVAL);
         print_message("%d: %s\n", err.line, err.text);
         assert_int_equal(err.line, files[i].line);
         assert_non_null(strstr(err.text, files[i].expected_message_text));
@@ -402,13 +403,13 @@ static void cell_counts_beyond_the_file_are_refused(void **state)
     f.size = (size_t)(at - f.text);
     append_to_file_text(&f, "POINTS 1 float\n");
     for (int i = 0; i < 3; i++) {
-        big_endian(&f, 0, 4);
+        write_big_endian(&f, 0, 4);
     }
     append_to_file_text(&f, "\nCELLS 2 1\n");
-    big_endian(&f, 0, 4);
+    write_big_endian(&f, 0, 4);
     exact = malloc(f.size);
     memcpy(exact, f.text, f.size);
-    assert_int_equal(read_and_check_file(exact, f.size, &err), -EINVAL);
+    assert_int_equal(read_and_check_tetrahedra_file(exact, f.size, &err), -EINVAL);
     print_message("%d: %s\n", err.line, err.text);
     assert_non_null(strstr(err.text, "CELLS ends before cell 1 of 2"));
     free(exact);
@@ -431,7 +432,7 @@ static void damaged_tetrahedra_files_are_read_or_refused(void **state)
         for (size_t size = 0; size + 16 < good.size; size += 7) {
             char *exact = malloc(size + 1);
             memcpy(exact, good.text, size);
-            if (!(read_and_check_file(exact, size, &err) < 0 && err.text[0]))
+            if (!(read_and_check_tetrahedra_file(exact, size, &err) < 0 && err.text[0]))
                 fail_msg("format %d of %zu bytes, %zu", format, size, good.size);
             free(exact);
         }
@@ -441,7 +442,7 @@ static void damaged_tetrahedra_files_are_read_or_refused(void **state)
                 size_t at = (size_t)(uniform(0.0, 1.0) * (double)f.size);
                 f.text[at] = (char)(random_bits() % 3 ? random_bits() : (uint64_t)'9');
             }
-            int rc = read_and_check_file(f.text, f.size, &err);
+            int rc = read_and_check_tetrahedra_file(f.text, f.size, &err);
             assert_true(rc == 0 || (rc == -EINVAL && err.text[0]));
             refused += rc != 0;
         }

@@ -14,7 +14,7 @@
 
 /* The settings that a thread reads about itself. */
 struct thread_settings {
-    int policy, cpus, first_cpu, deaf;
+    int scheduling_policy, cpus, first_cpu, deaf;
     size_t stack;
 };
 
@@ -24,7 +24,7 @@ static void *read_own_thread_settings(void *data)
     pthread_attr_t attributes;
     cpu_set_t cpus;
     sigset_t blocked;
-    thread_settings->policy = sched_getscheduler(0);
+    thread_settings->scheduling_policy = sched_getscheduler(0);
     pthread_getattr_np(pthread_self(), &attributes);
     pthread_attr_getstacksize(&attributes, &thread_settings->stack);
     pthread_attr_destroy(&attributes);
@@ -64,8 +64,8 @@ static void threads_do_not_inherit_realtime_settings(void **state)
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
     print_message("started by a thread %s: policy %d\n", is_real_time ? "in real time" : "of none",
-                  thread_settings.policy);
-    assert_int_equal(thread_settings.policy, is_real_time ? SCHED_OTHER : own);
+                  thread_settings.scheduling_policy);
+    assert_int_equal(thread_settings.scheduling_policy, is_real_time ? SCHED_OTHER : own);
     assert_true(thread_settings.deaf);
     assert_int_equal(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));
     assert_true(thread_settings.stack <= 2 * TACT_THREAD_STACK_BYTES);
@@ -88,11 +88,11 @@ static void *start_at_idle_priority(void *data)
 static void idle_priority_is_inherited_by_threads(void **state)
 {
     (void)state;
-    struct thread_settings thread_settings = {.policy = -1};
+    struct thread_settings thread_settings = {.scheduling_policy = -1};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, start_at_idle_priority, &thread_settings), 0);
     pthread_join(thread, NULL);
-    assert_int_equal(thread_settings.policy, SCHED_IDLE);
+    assert_int_equal(thread_settings.scheduling_policy, SCHED_IDLE);
 }
 
 static void thread_options_are_applied(void **state)
@@ -113,9 +113,10 @@ static void invalid_thread_options_are_refused(void **state)
     (void)state;
     pthread_t thread;
     struct thread_settings thread_settings;
-    const struct tact_thread_options small = {.stack_size = 1}, wild = {.priority = 1000};
-    assert_int_equal(tact_thread_start(&thread, &small, read_own_thread_settings, &thread_settings),
-                     -EINVAL);
+    const struct tact_thread_options small_stack = {.stack_size = 1}, wild = {.priority = 1000};
+    assert_int_equal(
+        tact_thread_start(&thread, &small_stack, read_own_thread_settings, &thread_settings),
+        -EINVAL);
     assert_int_equal(tact_thread_start(&thread, &wild, read_own_thread_settings, &thread_settings),
                      -EINVAL);
 }

@@ -244,7 +244,7 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
     const struct tact_device_setting settings_with_time[] = {
         SETTING("file", "motion.csv"), SETTING("time", "1"), SETTING("ramp", "0.1")};
     uint32_t seed = 20260101 ^ (uint32_t)(campaign_seed_offset() >> 32);
-    int played = 0;
+    int played_file_count = 0;
     (void)state;
     for (int i = 0; i < 4000; i++) {
         char text[sizeof whole];
@@ -262,7 +262,7 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
             assert_true(c.err.text[0] != '\0');
             continue;
         }
-        played++;
+        played_file_count++;
         for (double t = -0.1; t < 0.6; t += 0.013) {
             for (int k = 0; k < device.info.input_count; k++) {
                 assert_true(isfinite(read_value(&device, i % 2 ? t : t * 1e-8, k, NULL)));
@@ -270,8 +270,8 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
         }
         device.ops->close(device.self);
     }
-    print_message("%d of 4000 damaged files could be played\n", played);
-    assert_true(played > 100 && played < 3900);
+    print_message("%d of 4000 damaged files could be played\n", played_file_count);
+    assert_true(played_file_count > 100 && played_file_count < 3900);
 }
 
 struct bad_file_case {

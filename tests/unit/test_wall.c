@@ -83,8 +83,9 @@ static void estimated_wall_passed_through_is_forgotten(void **state)
     assert_true(e.wall.stiffness == 0.0);
 }
 
-/* A wall that is known otherwise while it is touched does not jump, nor pull, but that one on the
- * other side ends the force; it is the new one in the end, no stiffer than is felt. */
+/* While a wall is touched, its known position and stiffness change: the force neither jumps nor
+ * pulls, and ends only where the wall is then on the other side. In the end it is that of the new
+ * wall, no stiffer than the limit of the felt stiffness. */
 static void force_of_an_estimated_wall_does_not_jump(void **state)
 {
     static const struct tact_wall known[] = {{0.05, 800.0}, {0.03, 800.0}, {0.06, 300.0},

@@ -128,19 +128,20 @@ static void rates_that_are_not_predicted_are_counted(void **state)
     (void)state;
     struct world_scene s;
     struct tact_contact_law law = make_rigid_law(0.0);
-    int counted = 0, touched = 0, ticks_after = 0;
+    int rates_not_predicted_count = 0, touched = 0, ticks_after = 0;
     open_pendulum_scene(&s, NULL, 0.05);
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     for (int k = 0; k < 200 && ticks_after < 3; k++) {
         step_scene(&s);
-        counted += s.stats.counts[TACT_COUNT_RATES_NOT_PREDICTED];
+        rates_not_predicted_count += s.stats.counts[TACT_COUNT_RATES_NOT_PREDICTED];
         touched += s.stats.contacts > 0 && fabs(tact_world_contact(s.world, 0)->warm[2]) > 0.0;
         ticks_after += touched > 0;
-        assert_true(touched > 0 || counted == 0);
+        assert_true(touched > 0 || rates_not_predicted_count == 0);
     }
-    print_message("impact in %d tick(s), %d hand(s) without prediction\n", touched, counted);
-    assert_true(touched > 0 && counted > 0);
+    print_message("impact in %d tick(s), %d hand(s) without prediction\n", touched,
+                  rates_not_predicted_count);
+    assert_true(touched > 0 && rates_not_predicted_count > 0);
     close_scene(&s);
 }
 

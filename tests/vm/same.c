@@ -44,12 +44,12 @@ static double *read_values(struct log_cursor *log_cursor, uint64_t first_stamped
 }
 
 int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t first_stamped_tick, int states[4])
+                            uint64_t first_stamped_tick, int tick_counts_by_state[4])
 {
     struct log_cursor a = open_cursor(live, field);
     struct log_cursor b = open_cursor(again, field);
     int ticks = 0;
-    memset(states, 0, 4 * sizeof *states);
+    memset(tick_counts_by_state, 0, 4 * sizeof *tick_counts_by_state);
     assert_int_equal(a.size, b.size);
     while (tact_log_next(a.log, a.record) > 0) {
         do { /* the recorded session may have skipped ticks of a late loop */
@@ -63,7 +63,7 @@ int compare_replayed_device(const char *live, const char *again, const char *fie
                          (unsigned long long)a.record->tick, reported[i], played[i], i);
             }
         }
-        states[(int)reported[0]]++;
+        tick_counts_by_state[(int)reported[0]]++;
         ticks++;
     }
     close_cursor(&a);

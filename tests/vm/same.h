@@ -6,9 +6,10 @@
 
 /** Compares a device ("board_input") in two logs bit for bit, for all ticks of the first: state,
  * age of the stamp (from tick `first_stamped_tick` on), channels. Fails the test at the first
- * difference. states: gets the number of ticks in each state. Returns the number of compared ticks.
+ * difference. tick_counts_by_state: gets the number of ticks in each state. Returns the number of
+ * compared ticks.
  */
 int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t first_stamped_tick, int states[4]);
+                            uint64_t first_stamped_tick, int tick_counts_by_state[4]);
 
 #endif

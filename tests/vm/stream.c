@@ -118,14 +118,15 @@ void overflowing_board_stream_is_restarted(void **state)
     comedi_close(dev);
     assert_int_equal(open_stream_device("20000", &device), 0);
     int64_t start_time_ns = tact_clock_now();
-    int stale = 0;
+    int stale_tick_count = 0;
     stop_for_a_second();
     for (uint64_t tick = 0; tick < 300; tick++) {
         tact_clock_sleep_until(start_time_ns + 1500000000 + (int64_t)tick * 1000000);
         device.ops->read(device.self, tick, 0.0, tact_clock_now(), &in);
-        stale += in.state == TACT_DEVICE_STALE;
+        stale_tick_count += in.state == TACT_DEVICE_STALE;
     }
-    print_message("overflow: stale for %d ticks, lost %g time\n", stale, in.channel[LOST]);
+    print_message("overflow: stale for %d ticks, lost %g time\n", stale_tick_count,
+                  in.channel[LOST]);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[LOST] == 1.0);
     assert_true(in.channel[AGE] < 0.03);

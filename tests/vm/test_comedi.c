@@ -155,7 +155,7 @@ static void board_outputs_are_locked(void **unused)
 }
 
 /* Sets the output that is wired to an input to `raw` for n ticks, while the device writes `out`. */
-static void drive_input_wire(int board_channel, lsampl_t raw, int n, const double *out)
+static void set_output_wired_to_input(int board_channel, lsampl_t raw, int n, const double *out)
 {
     write_board_channel(board_channel, 1, 4, raw);
     run_device_ticks(n, out);
@@ -172,13 +172,13 @@ static void board_input_faults_zero_outputs(void **unused)
     const lsampl_t at_2 = (lsampl_t)lrint(12.0 / lsb);
     assert_int_equal(open_board_device(settings, 5), 0);
     int board_channel = open_channels_of_process(0, BOARD_NODE);
-    drive_input_wire(board_channel, 40000, 5, out);
+    set_output_wired_to_input(board_channel, 40000, 5, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
     double good = in.channel[0];
 
     /* two saturated ticks are not a fault yet, but their values are not used */
-    drive_input_wire(board_channel, BOARD_RAW_MAX, 2, out);
+    set_output_wired_to_input(board_channel, BOARD_RAW_MAX, 2, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[0] == good);
     run_device_ticks(1, out);
@@ -186,7 +186,7 @@ static void board_input_faults_zero_outputs(void **unused)
     assert_true(in.channel[0] == good);
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
 
-    drive_input_wire(board_channel, 40000, 15, out); /* not yet */
+    set_output_wired_to_input(board_channel, 40000, 15, out); /* not yet */
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     run_device_ticks(20, out); /* during the ramp */
     long output_during_rise = read_board_output(BOARD_NODE, 0);
@@ -195,11 +195,11 @@ static void board_input_faults_zero_outputs(void **unused)
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
 
     /* 8.3 V is within the converter's range, but outside the channel's limits */
-    drive_input_wire(board_channel, 60000, 3, out);
+    set_output_wired_to_input(board_channel, 60000, 3, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     for (int i = 0; i < 300; i++) {
-        drive_input_wire(board_channel, 40000U + (unsigned int)i % 2U, 1, out);
+        set_output_wired_to_input(board_channel, 40000U + (unsigned int)i % 2U, 1, out);
     }
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
     /* a reading that is constant for the whole timeout counts as stuck */

@@ -201,12 +201,12 @@ static double check_age_of_played_force(int tick)
     const struct ff_effect *playing_rumble_effect = stick_effect_playing_at(FF_RUMBLE, now);
     /* The played force may be newer than the reported age says, as effects are uploaded one after
      * the other. */
-    int match = 0;
-    for (; then < tick && !match; then++) {
+    int matching_ticks = 0;
+    for (; then < tick && !matching_ticks; then++) {
         out = observed.out[then];
-        match = (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X] * 0x7fff);
+        matching_ticks = (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X] * 0x7fff);
     }
-    assert_true(match);
+    assert_true(matching_ticks);
     assert_int_equal(push != NULL, out[FORCE_X] != 0.0);
     assert_true(!push || push->direction == 0x4000);
     /* Where a press begins the push plays alone until the other effects are uploaded. */
@@ -372,7 +372,7 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1;
-    int own_descriptor_count = 0;
+    int descriptor_count_of_test = 0;
     int guard_descriptor_count = 0;
     uint64_t longest = 0;
     (void)unused;
@@ -387,7 +387,8 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
         double full = observed.out[before - 1][FORCE_X];
         assert_true(full > 0.2);
         assert_true(fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
-        own_descriptor_count = round == 1 ? count_open_descriptors(getpid()) : own_descriptor_count;
+        descriptor_count_of_test =
+            round == 1 ? count_open_descriptors(getpid()) : descriptor_count_of_test;
         guard_descriptor_count =
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t began = tact_clock_now();
@@ -417,7 +418,7 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
         }
     }
     usleep(300000);
-    assert_int_equal(count_open_descriptors(getpid()), own_descriptor_count);
+    assert_int_equal(count_open_descriptors(getpid()), descriptor_count_of_test);
     assert_int_equal(count_open_descriptors(find_guard_process()), guard_descriptor_count);
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
@@ -427,7 +428,7 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
         "%llu ms, %d and %d descriptors\n",
         REPLUG_ROUNDS, (unsigned long long)report.loop.ticks,
         (unsigned long long)report.loop.missed, (double)report.loop.wake_latency.max / 1e3,
-        (unsigned long long)longest, own_descriptor_count, guard_descriptor_count);
+        (unsigned long long)longest, descriptor_count_of_test, guard_descriptor_count);
     close_session();
     unplug_stick();
 }
@@ -454,9 +455,10 @@ static void stick_unplugged_during_an_upload_is_lost(void **unused)
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t began = tact_clock_now();
         unplug_stick();
-        int64_t gone = stick_removal_time_ns();
+        int64_t stick_removal_ns = stick_removal_time_ns();
         uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
-        assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < gone + 2000000);
+        assert_true(observed.read_ns[lost] > began &&
+                    observed.read_ns[lost] < stick_removal_ns + 2000000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
             assert_true(observed.out[tick][FORCE_X] == 0.0 &&
                         observed.out[tick][STRONG_RUMBLE] == 0.0);

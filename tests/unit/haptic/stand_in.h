@@ -33,7 +33,7 @@ struct simulated_haptic {
     atomic_int open;    /* 1: the program has opened the device */
     atomic_uint poses;  /* number of times a pose was asked for */
     /* time at which the pose of a number, modulo STAND_IN_SENT, was asked for, CLOCK_MONOTONIC */
-    _Atomic int64_t asked_ns[STAND_IN_SENT];
+    _Atomic int64_t pose_request_ns[STAND_IN_SENT];
     atomic_uint count; /* number of forces sent; the last is sent[(count - 1) % STAND_IN_SENT] */
     struct {
         /* time at which the call that sent the force returned, CLOCK_MONOTONIC */
@@ -83,9 +83,9 @@ static inline void sleep_for_us(int us)
 /* Simulates the duration of one library call. Returns 0, or -1 where the device is unplugged. */
 static inline int simulate_haptic_call(struct simulated_haptic *device)
 {
-    const unsigned int call_number = atomic_fetch_add(&device->calls, 1) + 1;
+    const unsigned int library_call_number = atomic_fetch_add(&device->calls, 1) + 1;
     const int every = atomic_load(&device->call_every);
-    const int us = every > 0 && call_number % (unsigned int)every == 0
+    const int us = every > 0 && library_call_number % (unsigned int)every == 0
                        ? atomic_load(&device->long_call_us)
                        : atomic_load(&device->call_us);
     if (us > 0) {
@@ -105,7 +105,7 @@ static inline int64_t monotonic_clock_ns(void)
 static inline double read_numbered_pose_x(struct simulated_haptic *device)
 {
     const unsigned int number = atomic_fetch_add(&device->poses, 1) + 1;
-    atomic_store(&device->asked_ns[number % STAND_IN_SENT], monotonic_clock_ns());
+    atomic_store(&device->pose_request_ns[number % STAND_IN_SENT], monotonic_clock_ns());
     return atomic_load(&device->numbers_poses) ? 1e-6 * number : atomic_load(&device->x);
 }
 

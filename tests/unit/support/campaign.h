@@ -51,7 +51,7 @@ static inline int is_quick_sanitizer_run(void)
     return IS_SANITIZER_BUILD && !is_long_campaign();
 }
 
-/* Skips in such a run a long motion whose code other cases execute too. */
+/* In a quick sanitizer run, skips a long motion whose code other cases execute too. */
 #define SKIP_IN_QUICK_SANITIZER_RUN()                                                              \
     do {                                                                                           \
         if (is_quick_sanitizer_run()) {                                                            \

@@ -77,11 +77,11 @@ static inline struct tact_mesh *make_triangulated_plane(double half, int count, 
     assert_non_null(t);
     for (uint32_t i = 0; i < apex; i++) {
         const uint32_t column = i % row, line = i / row;
-        int is_inner = column && line && column < cells && line < cells;
-        double shift = is_inner ? 0.15 * cell : 0.0;
+        int is_inner_vertex = column && line && column < cells && line < cells;
+        double shift = is_inner_vertex ? 0.15 * cell : 0.0;
         tact_v3_set(x + 3 * (size_t)i, column * cell - half + shift * uniform(-1.0, 1.0),
                     line * cell - half + shift * uniform(-1.0, 1.0),
-                    is_inner ? bump * uniform(-1.0, 1.0) : 0.0);
+                    is_inner_vertex ? bump * uniform(-1.0, 1.0) : 0.0);
     }
     tact_v3_set(x + 3 * (size_t)apex, 0.0, 0.0, -2.0 * half);
     for (uint32_t i = 0; i < cells * cells; i++) {

@@ -31,16 +31,15 @@ static inline struct tact_contact_law make_friction_law(double mu, double dissip
 
 /* Measures the one patch that the pressure-field model makes of two shapes at their poses; counts
  * may be NULL. */
-static inline void measure_field_patch_with_counts(const struct tact_shape *a,
-                                                   const struct tact_pose *pa, double slope_a,
-                                                   const struct tact_shape *b,
-                                                   const struct tact_pose *pb,
-                                                   double pressure_slope_b, int *counts,
-                                                   struct tact_patch *patch)
+static inline void
+measure_field_patch_with_counts(const struct tact_shape *a, const struct tact_pose *pa,
+                                double pressure_slope_a, const struct tact_shape *b,
+                                const struct tact_pose *pb, double pressure_slope_b, int *counts,
+                                struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_material of_a = {
-        .field = {.modulus = isinf(slope_a) ? 0.0 : slope_a, .thickness = 1.0}};
+        .field = {.modulus = isinf(pressure_slope_a) ? 0.0 : pressure_slope_a, .thickness = 1.0}};
     const struct tact_material of_b = {
         .field = {.modulus = isinf(pressure_slope_b) ? 0.0 : pressure_slope_b, .thickness = 1.0}};
     const struct tact_world_options o = tact_world_options_default();
@@ -66,11 +65,11 @@ static inline void measure_field_patch_with_counts(const struct tact_shape *a,
 }
 
 static inline void measure_field_patch(const struct tact_shape *a, const struct tact_pose *pa,
-                                       double slope_a, const struct tact_shape *b,
+                                       double pressure_slope_a, const struct tact_shape *b,
                                        const struct tact_pose *pb, double pressure_slope_b,
                                        struct tact_patch *patch)
 {
-    measure_field_patch_with_counts(a, pa, slope_a, b, pb, pressure_slope_b, NULL, patch);
+    measure_field_patch_with_counts(a, pa, pressure_slope_a, b, pb, pressure_slope_b, NULL, patch);
 }
 
 #endif

@@ -115,12 +115,12 @@ static void check_contact_limits(const struct world_scene *s, const struct tact_
                                  const struct tact_contact_law *law, double weight, int seed,
                                  struct tally *t)
 {
-    int solved = s->stats.residual <= 1e-8;
+    int is_tick_solved = s->stats.residual <= 1e-8;
     double over = wrench_excess_over_limits(s, c, law);
     /* contact forces of the size of rounding errors are ignored */
     over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight);
-    t->outside += solved && !(over <= 1e-6);
-    record_if_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
+    t->outside += is_tick_solved && !(over <= 1e-6);
+    record_if_worst(is_tick_solved ? &t->limits : &t->unsolved_limits, over, seed);
 }
 
 /* Steps a random world by one tick; returns 0 where a number is not finite. */
@@ -131,9 +131,9 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
     double weight = compute_body_momenta(s, &before) * h * 9.81;
     solve_scene_velocities(s);
     compute_body_momenta(s, &after);
-    int solved = s->stats.residual <= 1e-8;
+    int is_tick_solved = s->stats.residual <= 1e-8;
     t->ticks++;
-    t->unsolved += !solved;
+    t->unsolved += !is_tick_solved;
     t->contacts += s->stats.contacts;
     record_if_worst(&t->residual, s->stats.residual, seed);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;
@@ -156,9 +156,9 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
             gap[k] = after.p[i][k] - before.p[i][k];
             finiteness_sum += body->twist[k];
         }
-        record_if_worst(&t->linear_momentum_error[solved],
+        record_if_worst(&t->linear_momentum_error[is_tick_solved],
                         tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
-        record_if_worst(&t->angular[solved],
+        record_if_worst(&t->angular[is_tick_solved],
                         tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
     }
     tact_world_integrate(s->world);

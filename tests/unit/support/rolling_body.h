@@ -15,7 +15,8 @@ struct rolling_body {
     double form[9];    /* form of the ellipsoid: Q diag(s^2) Q^T [m^2] */
     double center[3];  /* center of the ellipsoid [m] */
     double gravity;    /* gravitational acceleration, against the plane's normal z [m/s^2] */
-    double y[10];      /* quaternion to the world, w in body axes [rad/s], centre of mass [m] */
+    double y[10]; /* state of the body: quaternion to the world, angular velocity w in body axes
+                     [rad/s], centre of mass [m] */
 };
 
 /* Sets the body's surface: an ellipsoid of half axes s, turned by yaw [rad] about z. */

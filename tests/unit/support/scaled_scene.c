@@ -288,7 +288,7 @@ static void write_node(struct writer *w, const yaml_node_t *node, const yaml_nod
                        const char *name, const char *key);
 
 /* The rows of an operator's script: time, grip, turn and lift. */
-static void write_script(struct writer *w, const yaml_node_t *rows)
+static void write_scaled_operator_script(struct writer *w, const yaml_node_t *rows)
 {
     static const struct unit *const columns[] = {&second, &none, &none, &metre};
     fputc('[', w->out);
@@ -361,7 +361,7 @@ static void write_map(struct writer *w, const yaml_node_t *map, const char *name
         }
         fprintf(w->out, "%s: ", key);
         if (!strcmp(key, "script")) {
-            write_script(w, value);
+            write_scaled_operator_script(w, value);
         } else {
             write_node(w, value, map, name, key);
         }

@@ -42,7 +42,8 @@ static inline int circle_control_points(int arc_count, int degree, double (*out)
 
 /* An OBJ file of a torus: of arcs x arcs patches, as one surface. degree: around the ring and the
  * tube, 2 or 3. */
-static inline char *torus_patch_file_text_of_degrees(int arc_count, const int degree[2], int flip)
+static inline char *torus_patch_file_text_of_degrees(int arc_count, const int degree[2],
+                                                     int reverses_patches)
 {
     double c[2][65][3];
     int count[2];
@@ -58,7 +59,8 @@ static inline char *torus_patch_file_text_of_degrees(int arc_count, const int de
             double r = TORUS_RING_RADIUS_M + TORUS_TUBE_RADIUS_M * tube[0];
             at += tact_number_print(
                 at, 128, "v %.17g %.17g %.17g %.17g\n", r * ring[0], r * ring[1],
-                (flip ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * tube[1], ring[2] * tube[2]);
+                (reverses_patches ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * tube[1],
+                ring[2] * tube[2]);
         }
     }
     at += sprintf(at, "cstype rat bspline\ndeg %d %d\nsurf 0 %d 0 %d", degree[0], degree[1],
@@ -78,9 +80,9 @@ static inline char *torus_patch_file_text_of_degrees(int arc_count, const int de
 }
 
 /* An OBJ file of a torus of patches of degree 2 in both directions. */
-static inline char *torus_patch_file_text(int arc_count, int flip)
+static inline char *torus_patch_file_text(int arc_count, int reverses_patches)
 {
-    return torus_patch_file_text_of_degrees(arc_count, (const int[]){2, 2}, flip);
+    return torus_patch_file_text_of_degrees(arc_count, (const int[]){2, 2}, reverses_patches);
 }
 
 /* An OBJ file of a torus of patches of degree 2, each a surface by itself, whose u and v are turned
