@@ -221,7 +221,7 @@ def deep(folder):
         stream.write((SLIDE % "[1, 0, 0]").replace("0.0099", "-0.05"))
     out, err = tact("sim", scene, "--duration", "0.5", "--moments", "host", "--json",
                     "--record", log)
-    said = "h.a and floor start one completely inside the other: no contact normal can separate them"
+    said = "h.a and floor start with one completely inside the other: no contact normal can separate them"
     assert [line for line in err if line.endswith(": " + said)], err
     assert json.loads(out)["pairs"][0]["stuck_ticks"] == 500, out
     out, _ = tact("replay", log, "--verify", "--from", "0.2s")

@@ -148,7 +148,7 @@ static void each_differing_tie_key_is_refused_by_its_name(void **state)
         const struct remotes *here, *there;
         const char *text;
     } cases[] = {
-        {&waves_of_slide, &impedance, ": impedance is not that of the other end"},
+        {&waves_of_slide, &impedance, ": the wave impedance is not that of the other end"},
         {&waves_of_slide, &mode, ": axis 0: mode waves here, position_force at the other end"},
         {&waves_of_slide, &axis,
          ": axis 0: tied here, not tied at the other end; axis 1: not tied here, tied at"},
