@@ -2,9 +2,11 @@
  * Bounds on the motion of shapes in a tick. Pairs of bodies that are marked as fast are searched
  * as far ahead as they may move in two ticks, with models that know the gap of separated shapes.
  * Of all other pairs, those whose shapes pass each other by more than the thinner of them in a
- * tick are counted, because their contact may never have been measured.
+ * tick, by their translation or their rotation, are counted, because their contact may never have
+ * been measured.
  */
 #include <errno.h>
+#include <math.h>
 #include "contact/world/world_internal.h"
 
 #define FAST_BODY_LOOKAHEAD_TICKS                                                                  \
@@ -62,6 +64,7 @@ void tact_motion_update_search_margins(struct tact_world *world)
         tact_world_shape_twist(world, i, twist);
         double speed = tact_v3_norm(twist);
         shape->travel_in_tick = h * speed;
+        shape->rotation_travel_in_tick = h * tact_v3_norm(twist + 3) * shape->radius;
         shape->search_margin = tact_world_is_shape_of_fast_body(world, i)
                                    ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
                                : shape->travel_in_tick > NEGLIGIBLE_TRAVEL_RATIO * shape->radius
@@ -75,15 +78,144 @@ double tact_motion_search_margin(const struct world_shape *shape)
     return SEARCH_MARGIN_FACTOR * shape->search_margin;
 }
 
+void tact_motion_measure_extents(struct world_shape *shape)
+{
+    const struct tact_shape *solid = &shape->shape;
+    for (int k = 0; k < 3; k++) {
+        const struct tact_mesh_node *all = solid->mesh ? &solid->mesh->nodes[0] : NULL;
+        const double radius = solid->kind == TACT_SHAPE_SPHERE ? solid->size[0] : INFINITY;
+        const double lower = all ? all->lower[k] : -radius, upper = all ? all->upper[k] : radius;
+        shape->extent[k] = upper - lower;
+        shape->reach[k] = tact_max(fabs(lower), fabs(upper));
+    }
+    if (solid->kind == TACT_SHAPE_HALFSPACE) {
+        shape->reach[2] = 0.0;
+    }
+}
+
+/* The part of a rotation vector, in the shape's frame, that moves the surface of a shape along its
+ * normal: not that about an axis of symmetry. */
+static void remove_rotation_about_symmetry_axes(const struct tact_shape *shape, double turn[3])
+{
+    const double *s = shape->size;
+    switch (shape->kind) {
+    case TACT_SHAPE_SPHERE:
+        tact_v3_set(turn, 0.0, 0.0, 0.0);
+        break;
+    case TACT_SHAPE_ELLIPSOID:
+        for (int k = 0; k < 3; k++) {
+            turn[k] = s[(k + 1) % 3] == s[(k + 2) % 3] ? 0.0 : turn[k];
+        }
+        break;
+    case TACT_SHAPE_CAPSULE:
+    case TACT_SHAPE_CYLINDER:
+    case TACT_SHAPE_TORUS:
+    case TACT_SHAPE_CONE:
+    case TACT_SHAPE_REVOLUTION:
+        turn[2] = 0.0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Motion of a shape in a tick. */
+struct tick_motion {
+    double axes[9];     /* rotation matrix of the shape's frame */
+    double velocity[3]; /* of its origin, world axes [m/s] */
+    double turn[3];     /* rotation vector of the motion of its surface, shape frame [rad] */
+    double arc;         /* bound of the distance of its origin, where that moves about another
+                           centre, from the straight motion at `velocity` [m] */
+};
+
+static void compute_tick_motion(const struct tact_world *world, int i, struct tick_motion *m)
+{
+    double twist[6];
+    tact_world_shape_twist(world, i, twist);
+    tact_quat_to_m3(m->axes, world->poses[i].quat_wxyz);
+    tact_v3_copy(m->velocity, twist);
+    m->arc =
+        0.5 * world->options.period * tact_v3_norm(twist + 3) * world->shapes[i].travel_in_tick;
+    tact_m3_tmul_v3(m->turn, m->axes, twist + 3);
+    tact_v3_scale(m->turn, m->turn, world->options.period);
+    remove_rotation_about_symmetry_axes(&world->shapes[i].shape, m->turn);
+}
+
+/* Bound of the distance along n, in world axes, by which a rotation moves the points of a shape
+ * that are no farther than `distance` from its origin: n (R - 1) x for R by an angle t about k is
+ * sin t (n x k) x + (1 - cos t) ((n x k) x k) x. */
+static double rotation_travel_along(const struct world_shape *shape, const struct tick_motion *m,
+                                    const double n[3], double distance)
+{
+    double normal[3], first[3], second[3], by_extent = 0.0;
+    tact_m3_tmul_v3(normal, m->axes, n);
+    tact_v3_cross(first, normal, m->turn);
+    if (!(tact_v3_norm(first) > 0.0)) {
+        return 0.0;
+    }
+    tact_v3_cross(second, first, m->turn);
+    for (int k = 0; k < 3; k++) {
+        by_extent += (fabs(first[k]) + 0.5 * fabs(second[k])) * shape->reach[k];
+    }
+    return tact_min(by_extent, (tact_v3_norm(first) + 0.5 * tact_v3_norm(second)) * distance);
+}
+
+/* Distance along n, in world axes, of the farthest corner of a shape's box from its origin. */
+static double box_reach_along(const struct world_shape *shape, const struct tick_motion *m,
+                              const double n[3])
+{
+    double normal[3], sum = 0.0;
+    tact_m3_tmul_v3(normal, m->axes, n);
+    for (int k = 0; k < 3; k++) {
+        sum += normal[k] != 0.0 ? fabs(normal[k]) * shape->reach[k] : 0.0;
+    }
+    return sum;
+}
+
+/* 1 where two shapes may meet within the tick and pass each other: along no axis of theirs are
+ * their boxes farther apart than their points move along it, and along one those at which they may
+ * meet move by more than the shape's extent. */
+static int do_shapes_pass_along_axes(const struct tact_world *world, const int shape[2],
+                                     const double moved[3], const struct tick_motion motion[2])
+{
+    const struct world_shape *of[2] = {&world->shapes[shape[0]], &world->shapes[shape[1]]};
+    const double thickness = tact_min(of[0]->thickness, of[1]->thickness);
+    double between[3];
+    int is_passing = tact_v3_norm(moved) > thickness;
+    tact_v3_sub(between, world->poses[shape[0]].position, world->poses[shape[1]].position);
+    const double distance = tact_v3_norm(between) + tact_v3_norm(moved);
+    for (int i = 0; i < 6; i++) {
+        const int side = i / 3, k = i % 3;
+        const double *axes = motion[side].axes;
+        const double n[3] = {axes[k], axes[3 + k], axes[6 + k]};
+        double travel = fabs(tact_v3_dot(n, moved)), gap = fabs(tact_v3_dot(n, between));
+        for (int j = 0; j < 2; j++) {
+            travel += motion[j].arc;
+            travel += rotation_travel_along(of[j], &motion[j], n, distance + of[1 - j]->radius);
+            gap -= box_reach_along(of[j], &motion[j], n);
+        }
+        if (gap > travel) {
+            return 0;
+        }
+        is_passing |= travel > of[side]->extent[k];
+    }
+    return is_passing;
+}
+
 int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
-    double smaller_thickness = tact_min(a->thickness, b->thickness), of_a[6], of_b[6], moved[3];
-    if (!(a->travel_in_tick + b->travel_in_tick > smaller_thickness)) {
+    const int both[2] = {c->a, c->b};
+    double moved[3];
+    struct tick_motion motion[2];
+    if (!(a->travel_in_tick + a->rotation_travel_in_tick + b->travel_in_tick +
+              b->rotation_travel_in_tick >
+          tact_min(a->thickness, b->thickness))) {
         return 0;
     }
-    tact_world_shape_twist(world, c->a, of_a);
-    tact_world_shape_twist(world, c->b, of_b);
-    tact_v3_sub(moved, of_a, of_b);
-    return world->options.period * tact_v3_norm(moved) > smaller_thickness;
+    compute_tick_motion(world, c->a, &motion[0]);
+    compute_tick_motion(world, c->b, &motion[1]);
+    tact_v3_sub(moved, motion[0].velocity, motion[1].velocity);
+    tact_v3_scale(moved, moved, world->options.period);
+    return do_shapes_pass_along_axes(world, both, moved, motion);
 }

@@ -159,6 +159,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
     s->classes = s->touched = 1;
     s->radius = tact_shape_radius(shape);
     s->thickness = tact_shape_thickness(shape);
+    tact_motion_measure_extents(s);
     tact_quat_normalize(s->local.quat_wxyz);
     return world->shape_count - 1;
 }

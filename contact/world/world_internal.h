@@ -52,9 +52,13 @@ struct world_shape {
     int has_gap_measuring_model; /* 1: the model of one of the shape's pairs measures gaps before
                                     touch */
     double thickness;            /* smallest extent of the shape along an axis of its frame [m] */
+    double extent[3], reach[3];  /* extents of the shape along the axes of its frame, and distances
+                                    of its farthest points from the origin along them [m] */
     double travel_in_tick;       /* distance that the shape's origin moves in this tick [m] */
-    double search_margin;        /* distance beyond the shape's bounding sphere that is searched for
-                                    contacts [m] */
+    double rotation_travel_in_tick; /* bound of the distance that a point of the shape moves in this
+                                       tick by its rotation about the origin [m] */
+    double search_margin; /* distance beyond the shape's bounding sphere that is searched for
+                             contacts [m] */
     double margin_at_last_search; /* value of search_margin at the last search of the broad phase */
     /* motion of the shape, once a model has measured one of its pairs */
     struct shape_twist_and_rate motion;
@@ -239,7 +243,12 @@ const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_w
 void tact_motion_update_search_margins(struct tact_world *world);
 double tact_motion_search_margin(const struct world_shape *shape);
 
-/* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
+/* Computes extent and reach of a shape. */
+void tact_motion_measure_extents(struct world_shape *shape);
+
+/* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick, by
+ * the translation of their origins, or by more than the extent of one along an axis of its frame,
+ * by translation and rotation of the points at which they may meet. */
 int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c);
 
 /* Measures a near pair at the present poses, for models that use no moments; the state of the model

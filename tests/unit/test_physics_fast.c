@@ -242,23 +242,157 @@ static void bodies_that_pass_through_are_counted(void **state)
 {
     (void)state;
     static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
-    /* one scene for the ball and one for the box */
-    struct throw_scene scenes[2] = {{.is_scene_open = 0}};
-    int trials = campaign_trial_count(60, 1000), passed = 0;
+    static const double throw_spins[] = {0.0, 0.0, 300.0, 1000.0};
+    static const enum body_kind kinds[] = {BALL, BOX, PLATE, ROD};
+    struct throw_scene scenes[4] = {{.is_scene_open = 0}}; /* one for each kind */
+    int trials = campaign_trial_count(80, 2000), passed = 0;
     long ticks_counted_as_passed_through = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
         struct throw_outcome out = {.least = INFINITY};
-        const struct throw_case t = {
-            .kind = i & 1 ? BOX : BALL, .speed = throw_speeds[i % 5], .period = 1e-3};
-        simulate_throw(&scenes[i & 1], &t, NULL, &out);
+        const struct throw_case t = {.kind = kinds[i % 4],
+                                     .speed = throw_speeds[i % 5],
+                                     .spin = throw_spins[i / 20 % 4],
+                                     .period = 1e-3};
+        simulate_throw(&scenes[i % 4], &t, NULL, &out);
         passed += out.least < -0.02;
         ticks_counted_as_passed_through += out.outrun;
         missed += out.least < -0.02 && !out.outrun;
     }
-    close_throw_scenes(scenes, 2);
+    close_throw_scenes(scenes, 4);
     printf("of %d others %d passed, %ld ticks counted\n", trials, passed,
            ticks_counted_as_passed_through);
     assert_true(passed > 0 && missed == 0);
+}
+
+/* Number of pairs that are counted as passing through each other in this tick. */
+static int count_outrun_pairs(const struct world_scene *s)
+{
+    int near_count, sum = 0;
+    const int *near = tact_world_near(s->world, &near_count);
+    for (int i = 0; i < near_count; i++) {
+        sum += tact_world_contact(s->world, near[i])->outrun;
+    }
+    return sum;
+}
+
+/* Rotates a body about the origin, without gravity, toward a fixed sheet of 1 mm that is 60 to
+ * 140 mm away: a rod of 300 mm, or one of 80 mm with a head at 80 to 120 mm. Returns whether it is
+ * on the other side at the end; `counted`: the number of ticks counted. */
+static int rotate_body_at_sheet(int has_head, double thickness, double speed, double angle,
+                                int *counted)
+{
+    const struct tact_shape sheet = box_of_sides(0.08, 1e-3, 0.1),
+                            head = box_of_sides(0.04, thickness, 0.01),
+                            rod = box_of_sides(has_head ? 0.08 : 0.3, thickness, 0.01);
+    const double origin[3] = {0.0, 0.0, 0.0};
+    struct tact_pose beside = tact_pose_identity();
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = make_rigid_law(0.3);
+    struct world_scene s;
+    const int ticks = (int)((angle + 0.4) / (speed * o.period)) + 1;
+    beside.position[0] = 0.1;
+    tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
+    open_empty_scene(&s, &o);
+    add_scene_shape(&s, -1, &sheet, &beside, 0);
+    const int body = add_scene_solid(&s, &rod, 0.1, origin, -angle);
+    if (has_head) {
+        add_scene_shape(&s, body, &head, &beside, 1);
+    }
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    tact_world_body(s.world, body)->twist[5] = speed;
+    *counted = 0;
+    for (int k = 0; k < ticks; k++) {
+        step_scene(&s);
+        *counted += count_outrun_pairs(&s);
+        angle -= o.period * tact_world_body(s.world, body)->twist[5];
+    }
+    close_scene(&s);
+    return angle < -0.2;
+}
+
+/* A rod that rotates in place passes through a sheet although its centre does not move. */
+static void bodies_that_rotate_through_are_counted(void **state)
+{
+    (void)state;
+    static const double speeds[] = {10.0, 60.0, 150.0, 400.0, 1000.0, 2000.0};
+    int trials = campaign_trial_count(60, 2000), passed[2] = {0, 0}, missed = 0, counted;
+    for (int i = 0; i < trials; i++) {
+        const int has_head = i & 1;
+        const double thickness = i % 3 ? 2e-3 : 10e-3, speed = speeds[i % 6];
+        if (rotate_body_at_sheet(has_head, thickness, speed, uniform(0.2, 1.4), &counted)) {
+            passed[has_head]++;
+            missed += !counted;
+        }
+    }
+    printf("of %d rods %d passed, with a head %d; %d not counted\n", trials, passed[0], passed[1],
+           missed);
+    assert_true(passed[0] > 0 && passed[1] > 0 && missed == 0);
+}
+
+/* A body that moves in place, on a table 20 mm thick or under a fixed pin. */
+struct spinning_case {
+    const char *name;
+    struct tact_shape shape;
+    double height, speed, spin[3]; /* of its centre [m]; along x [m/s]; [rad/s] */
+    int has_pin;                   /* 1: under a ball of 5 mm that is 12 mm over its centre */
+};
+
+/* Number of pairs and ticks that are counted in 20 ticks. */
+static int count_passes_of_spinning_body(const struct spinning_case *t)
+{
+    const struct tact_shape table = box_of_sides(2.0, 2.0, 0.02), pin = make_sphere(5e-3);
+    const double place[3] = {0.0, 0.0, t->height};
+    struct tact_pose fixed_pose = tact_pose_identity();
+    struct tact_contact_law law = make_rigid_law(0.3);
+    struct world_scene s;
+    int counted = 0;
+    open_empty_scene(&s, NULL);
+    fixed_pose.position[2] = t->has_pin ? 0.012 : -0.01;
+    add_scene_shape(&s, -1, t->has_pin ? &pin : &table, &fixed_pose, 0);
+    const int body = add_scene_solid(&s, &t->shape, 0.1, place, 0.0);
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    tact_world_body(s.world, body)->twist[0] = t->speed;
+    tact_v3_copy(tact_world_body(s.world, body)->twist + 3, t->spin);
+    for (int k = 0; k < 20; k++) {
+        step_scene(&s);
+        counted += count_outrun_pairs(&s);
+    }
+    close_scene(&s);
+    return counted;
+}
+
+/* No tick is counted of bodies whose surfaces do not move through anything, by however much their
+ * points move. */
+static void bodies_that_spin_in_place_are_not_counted(void **state)
+{
+    (void)state;
+    const struct spinning_case cases[] = {
+        {"disc",
+         {.kind = TACT_SHAPE_CYLINDER, .size = {0.1, 2.5e-3}},
+         2.5e-3,
+         0.0,
+         {0, 0, 1000.0},
+         0},
+        {"plate", box_of_sides(0.1, 0.1, 2e-3), 1e-3, 0.0, {0, 0, 500.0}, 0},
+        {"egg",
+         {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.1}},
+         0.1,
+         0.0,
+         {0, 0, 1000.0},
+         0},
+        {"ball that rolls", make_sphere(0.01), 0.01, 9.0, {0, 900.0, 0}, 0},
+        {"shaft", box_of_sides(0.3, 4e-3, 4e-3), 3e-3, 0.0, {500.0, 0, 0}, 0},
+        {"propeller above the table", box_of_sides(0.3, 0.02, 2e-3), 0.05, 0.0, {0, 0, 500.0}, 0},
+        {"lever under a pin", box_of_sides(0.3, 0.01, 0.01), 0.0, 0.0, {0, 0, 300.0}, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int counted = count_passes_of_spinning_body(&cases[i]);
+        if (counted) {
+            fail_msg("%s: %d counted", cases[i].name, counted);
+        }
+    }
 }
 
 /* Two boxes in free flight, both marked as fast. */
@@ -336,6 +470,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_bodies_do_not_pass_through),
         cmocka_unit_test(bodies_that_pass_through_are_counted),
+        cmocka_unit_test(bodies_that_rotate_through_are_counted),
+        cmocka_unit_test(bodies_that_spin_in_place_are_not_counted),
         cmocka_unit_test(fast_bodies_do_not_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
