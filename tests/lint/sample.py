@@ -22,6 +22,9 @@ TOKEN = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S
 JOINED = re.compile(r"\"(?:\\.|[^\"\\\n])*\"(?:\s*(?:PRI\w+\s*)?\"(?:\\.|[^\"\\\n])*\")*")
 TYPE = (r"(?:(?:struct|enum|union)\s+\w+|void|bool|char|short|int|long|unsigned|signed|float|double|double[234]|"
         r"float[234]|size_t|ssize_t|FILE|u?int\d+_t|tact_\w+_fn)")
+# A cast such as (unsigned char) has the form of a declaration.
+KEYWORDS = {"char", "double", "float", "inline", "long", "register", "restrict", "short", "signed", "unsigned", "void",
+            "volatile"}
 NO_MESSAGE = re.compile(r"[;{}]|^\S*$|\b(?:lc|tc|fc|lw) (?:rgb|%g|\d)|\bfont '|\bnotitle\b|\busing \d|\bpolygon from$|"
                         r"\bset (?:terminal|multiplot|encoding|object|title|label|[xy]range|[xy]label)\b|<script |"
                         r"\bat (?:graph|screen) |\b\w+_msgs/|builtin_interfaces/|^MSG: ")
@@ -81,6 +84,8 @@ def collect():
         plain = TOKEN.sub(blank, plain)
         for pattern in DECLARED:
             for match in pattern.finditer(plain):
+                if match.group(1) in KEYWORDS:
+                    continue
                 add("Identifiers", match.group(1), path, source, match.start(1))
     return found
 
