@@ -284,6 +284,55 @@ static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
     }
 }
 
+/* Tilt [rad] at which a box of half sides a, b rests whose centre of mass is off its middle by
+ * `off`, on a layer by which its whole base is m g c deep; over the exact tilt. */
+static double relative_tilt_on_layer(double off, double compliance)
+{
+    const double a = 0.05, b = 0.03, half_height = 0.02, mass = 1.0, load = mass * G;
+    const double inertia[6] = {1e-3, 1e-3, 1e-3, 0.0, 0.0, 0.0};
+    const struct tact_shape box = box_of_sides(2.0 * a, 2.0 * b, 2.0 * half_height);
+    struct tact_world_options o = options_with_contact_model("features", 1e-3);
+    struct tact_contact_law law = make_friction_law(0.9);
+    struct tact_pose local = tact_pose_identity();
+    struct tact_body body = {.pose = tact_pose_identity()};
+    struct world_scene s;
+    law.compliance = compliance;
+    law.dissipation = 0.02;
+    o.spin = TACT_SPIN_UNIFORM;
+    tact_v3_set(local.position, -off, 0.0, half_height);
+    body.pose.position[0] = off;
+    assert_int_equal(tact_body_set_mass(&body, mass, inertia), 0);
+    open_empty_scene(&s, &o);
+    add_scene_ground(&s);
+    assert_int_equal(tact_world_add_body(s.world, &body), 0);
+    add_scene_shape(&s, 0, &box, &local, 1);
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    run_scene_for_seconds(&s, 3.0);
+    assert_true(s.unsolved == 0);
+    const double tilt = body_tilt_from_vertical(&s, 0), length = 3.0 * (a - off);
+    close_scene(&s);
+    return tilt / (length < 2.0 * a ? 4.0 * load * compliance * a / (length * length)
+                                    : 3.0 * load * compliance * off / (a * a));
+}
+
+/* A box of base 2 a x 2 b whose load N acts at e from its middle tilts on an elastic layer of
+ * stiffness k = 1 / (4 a b c) per area by N e / (k I), I = (2 b) (2 a)^3 / 12, which is
+ * 3 N c e / a^2. Beyond e = a / 3 an edge lifts: the pressure is a triangle of length L whose
+ * centroid, L / 3 from the other edge, is under the load, so that L = 3 (a - e); its peak
+ * p = 2 N / (2 b L) is k times the depth, and the tilt p / (k L) = 4 N c a / L^2. For small tilts:
+ * the centre of mass, at the height of the base, moves by the square of it. */
+static void box_tilts_on_an_elastic_layer_and_lifts_its_edge(void **state)
+{
+    (void)state;
+    static const double offsets[] = {0.01, 0.02, 0.03, 0.04, 0.045};
+    for (int i = 0; i < 5; i++) {
+        const double ratio = relative_tilt_on_layer(offsets[i], 1e-7);
+        printf("load %g mm off the middle: tilt %.7f of the exact one\n", 1e3 * offsets[i], ratio);
+        assert_true(fabs(ratio - 1.0) < 1e-6);
+    }
+}
+
 /* An egg that rocks about its waist on a plate: small swings at sqrt(m g (R - b) / (I + m b^2)), R
  * its radius of curvature there. */
 static void egg_rocks_at_its_exact_frequency(void **state)
@@ -374,6 +423,7 @@ int main(void)
         cmocka_unit_test(block_slides_equally_by_features_and_by_moments),
         cmocka_unit_test(block_tips_equally_by_features_and_by_moments),
         cmocka_unit_test(box_rocks_on_an_elastic_layer_at_the_exact_frequency),
+        cmocka_unit_test(box_tilts_on_an_elastic_layer_and_lifts_its_edge),
         cmocka_unit_test(egg_rocks_at_its_exact_frequency),
         cmocka_unit_test(contact_point_of_a_fingertip_on_a_face_is_at_its_centre),
         cmocka_unit_test(cube_rests_on_springs_in_both_directions),

@@ -250,6 +250,105 @@ static void an_aligned_stack_of_ten_does_not_creep(void **state)
     assert_true(creep_of_stack(0.0, 0.0, seconds) < 1e-14);
 }
 
+/* A fixed ridge along y whose flanks fall by 0.1, and a body whose lowest point is its apex. */
+static const double ridge_vertices[6][3] = {{0.0, -0.1, 0.0},    {0.0, 0.1, 0.0},
+                                            {-0.1, -0.1, -0.01}, {-0.1, 0.1, -0.01},
+                                            {0.1, -0.1, -0.01},  {0.1, 0.1, -0.01}};
+static const double top_vertices[5][3] = {{0.0, 0.0, 0.0},
+                                          {0.01, 0.01, 0.02},
+                                          {-0.01, 0.01, 0.02},
+                                          {-0.01, -0.01, 0.02},
+                                          {0.01, -0.01, 0.02}};
+#define TOP_CENTROID_HEIGHT 0.015
+
+/* A tick of a body at rest on the ridge. */
+struct balanced_tick {
+    double residual; /* before the only sweep */
+    double force[3]; /* on the body, world axes [N] */
+    double normal[3];
+    double speed; /* of the body after the tick [m/s] */
+};
+
+/* Places the body at rest with its apex `beside` the edge of the ridge, and does one tick. */
+static void balance_for_a_tick(struct world_scene *s, double beside, double height,
+                               struct balanced_tick *out)
+{
+    struct tact_body *body = tact_world_body(s->world, 0);
+    tact_v3_set(body->pose.position, beside, 0.0, height + TOP_CENTROID_HEIGHT);
+    memset(body->twist, 0, sizeof body->twist);
+    tact_world_refresh(s->world);
+    step_scene(s);
+    const struct tact_contact *c = tact_world_contact(s->world, 0);
+    assert_true(c && c->touching);
+    tact_m3_tmul_v3(out->force, c->patch.frame, c->impulse);
+    tact_v3_scale(out->force, out->force, -1.0 / s->options.period); /* the ridge is A */
+    tact_v3_copy(out->normal, c->patch.frame);
+    out->residual = s->stats.residual;
+    out->speed = tact_v3_norm(tact_world_body(s->world, 0)->twist);
+}
+
+/* Balances a body by its apex on one flank of the ridge for two ticks, on the other for a third,
+ * and there without the impulses of the third. */
+static void balance_on_both_flanks(double beside, double compliance, double mass,
+                                   struct balanced_tick out[4])
+{
+    const struct tact_pose origin_pose = tact_pose_identity();
+    const double height = -0.1 * beside - mass * G * compliance;
+    struct tact_shape ridge = {.kind = TACT_SHAPE_CONVEX}, top = {.kind = TACT_SHAPE_CONVEX};
+    struct tact_mesh *ridge_mesh, *top_mesh;
+    struct tact_world_options o = options_with_contact_model("features", 1e-3);
+    struct tact_contact_law law = make_friction_law(0.5);
+    struct world_scene s;
+    assert_int_equal(tact_mesh_hull(ridge_vertices[0], 6, &ridge_mesh, NULL), 0);
+    assert_int_equal(tact_mesh_hull(top_vertices[0], 5, &top_mesh, NULL), 0);
+    ridge.mesh = ridge_mesh;
+    top.mesh = top_mesh;
+    o.iterations = 1;
+    law.compliance = compliance;
+    open_empty_scene(&s, &o);
+    add_scene_shape(&s, -1, &ridge, &origin_pose, 0);
+    add_scene_solid(&s, &top, mass, origin_pose.position, 0.0);
+    set_scene_contact_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    for (int i = 0; i < 4; i++) {
+        if (i == 3) {
+            tact_world_body(s.world, 0)->pose.position[2] = 1.0; /* the contact ends */
+            tact_world_refresh(s.world);
+            step_scene(&s);
+        }
+        balance_for_a_tick(&s, i < 2 ? -beside : beside, height, &out[i]);
+    }
+    close_scene(&s);
+    tact_mesh_free(ridge_mesh);
+    tact_mesh_free(top_mesh);
+}
+
+/* A body balances with its apex on a flank of a ridge, pressed in by its weight, m g c on the
+ * vertical, and is placed 20 nm aside, on the other flank and as deep: n jumps by 2 atan 0.1. The
+ * force that balances the weight remains the same, as it is within friction on both flanks.
+ * Asserted is that the wrench of the last tick is carried over in world axes: the only sweep of the
+ * tick of the jump starts from the solution, within the torque of 1 um, by which the contact point
+ * in the middle of the depth moves. Started from the same impulses along the new n, t1, t2 its
+ * residual is 0.6, started without impulses about 1. And the
+ * body remains at rest: there is no push along the new n. */
+static void wrench_is_carried_over_a_jump_of_the_normal(void **state)
+{
+    (void)state;
+    const double mass = 0.1, angle = 2.0 * atan(0.1);
+    struct balanced_tick tick[4];
+    balance_on_both_flanks(1e-8, 1e-5, mass, tick);
+    const double jump = acos(tact_v3_dot(tick[1].normal, tick[2].normal));
+    printf("n jumps by %.9f rad, exact %.9f; residual %.1e, without impulses %.1e\n", jump, angle,
+           tick[2].residual, tick[3].residual);
+    assert_true(fabs(jump - angle) < 1e-9);
+    assert_true(tick[2].residual < 1e-4 && tick[3].residual > 0.5);
+    for (int i = 0; i < 4; i++) {
+        const double *f = tick[i].force;
+        assert_true(fabs(f[2] / (mass * G) - 1.0) < 1e-5 && hypot(f[0], f[1]) < 1e-4 * mass * G);
+        assert_true(tick[i].speed < 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +358,7 @@ int main(void)
         cmocka_unit_test(pressed_block_does_not_pass_through_a_thin_plate),
         cmocka_unit_test(a_stack_of_ten_does_not_creep),
         cmocka_unit_test(an_aligned_stack_of_ten_does_not_creep),
+        cmocka_unit_test(wrench_is_carried_over_a_jump_of_the_normal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
