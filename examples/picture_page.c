@@ -11,9 +11,8 @@
 #define TITLE_HEIGHT_PIXELS 24   /* height above the frames, for the title [pixels] */
 #define CAPTION_HEIGHT_PIXELS 20 /* height below each row of frames, for the captions [pixels] */
 #define ROW 20                   /* height of a row of the legend [pixels] */
-#define LETTER_WIDTH_PIXELS                                                                        \
-    7.3                        /* width of a letter of the text, which is 13 pixels high [pixels] */
-#define BOLD_LETTER_WIDTH 10.0 /* width of a letter of the title [pixels] */
+#define TEXT_SIZE 13.4           /* the largest of the formats [pixels] */
+#define TITLE_SIZE 16.0          /* the same of the title [pixels] */
 #define MIN_PAGE_WIDTH_PIXELS                                                                      \
     260 /* minimum width of a page, for the longest entry of the legend [pixels] */
 #define LEGEND_ENTRY_SPACING_PIXELS 20 /* pixels between entries */
@@ -95,15 +94,6 @@ static void make_picture_legend(const struct picture_page *p, struct picture_leg
     add_scale_bar(l, p);
 }
 
-static int count_letters_of_text(const char *text)
-{
-    int count = 0;
-    for (; *text; text++) {
-        count += (*text & 0xc0) != 0x80;
-    }
-    return count;
-}
-
 /* Places the legend's entries side by side, and in another row where there is no room. */
 static void place_legend_entries(struct picture_legend *l, int width)
 {
@@ -111,7 +101,7 @@ static void place_legend_entries(struct picture_legend *l, int width)
     l->rows = 1;
     for (int i = 0; i < l->count; i++) {
         struct legend_entry *e = &l->entry[i];
-        int size = (int)ceil(e->width + 6.0 + LETTER_WIDTH_PIXELS * count_letters_of_text(e->text));
+        int size = (int)ceil(e->width + 6.0 + text_width(e->text, TEXT_SIZE, 0));
         if (x > 4 && x + size > width) {
             l->rows++;
             x = 4;
@@ -172,8 +162,7 @@ static void format_frame_caption(const struct picture_page *p, int frame, char *
     }
     int used = snprintf(out, room, "%.4g s", s->time);
     for (int i = 0; i < 3; i++) {
-        int length = (int)strlen(part[i]);
-        if (LETTER_WIDTH_PIXELS * (used + length) > p->options->width) {
+        if (text_width(out, TEXT_SIZE, 0) + text_width(part[i], TEXT_SIZE, 0) > p->options->width) {
             return;
         }
         used += snprintf(out + used, room - (size_t)used, "%s", part[i]);
@@ -292,10 +281,9 @@ static void write_page_title(struct page_writer *w, const char *terminal)
                                             : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
     body_beyond_view_note = p->camera->does_body_leave_view ? body_beyond_view_note : "";
-    text_shorten_with_ellipsis(p->name,
-                               (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) -
-                                   (int)strlen(body_beyond_view_note),
-                               name, sizeof name);
+    text_shorten_to_width(p->name,
+                          p->image.width - 8.0 - text_width(body_beyond_view_note, TITLE_SIZE, 1),
+                          TITLE_SIZE, 1, name, sizeof name);
     snprintf(words, sizeof words, "%s%s", name, body_beyond_view_note);
     write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"

@@ -6,6 +6,9 @@
 #include "range.h"
 #include "survey.h"
 
+#define PLOT_PAGE_WIDTH 1400 /* [pixels] */
+/* size of the text of 11 points, at 4/3 pixels each [pixels] */
+#define PLOT_SMALL_TEXT_SIZE (11.0 * 4.0 / 3.0)
 #define PLOT_MAX_PAIRS 6  /* maximum number of pairs drawn, those with the largest force */
 #define PLOT_MAX_JOINTS 6 /* maximum number of joints drawn, those that move most */
 #define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */

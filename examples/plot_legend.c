@@ -1,7 +1,6 @@
-/* The legend between the heading of the page and its panels: names in columns wide enough for
- * their length. */
+/* The legend between the heading of the page and its panels: names in columns, shortened to the
+ * width of these. */
 #include <stdio.h>
-#include <string.h>
 #include "drawing.h"
 #include "plot.h"
 #include "text.h"
@@ -14,20 +13,23 @@
 #define LEGEND_COLUMN_WIDTH 0.205 /* between two names */
 #define TOP 0.9535                /* top of the first row, as a fraction of the page */
 #define ROW 0.0133                /* distance between rows of the legend: 20 pixels */
-/* letters of a name: in 11 points of DejaVu Sans a letter is 0.006 of the page wide on average */
-#define MAX_NAME_LETTERS 29
-#define MAX_NOTE_LETTERS 74
+#define LINE_WIDTH 0.018          /* of the sample before a name */
+#define NAME_LEFT 0.022           /* left end of a name in its column */
+/* widths of a name with its prefix, and of a note [pixels] */
+#define MAX_NAME_WIDTH ((LEGEND_COLUMN_WIDTH - NAME_LEFT) * PLOT_PAGE_WIDTH - 4.0)
+#define MAX_NOTE_WIDTH 610.0
 
 struct legend {
     FILE *to;
     int used; /* labels */
 };
 
-static void write_legend_name(struct legend *l, const char *prefix, const char *name, int most,
+static void write_legend_name(struct legend *l, const char *prefix, const char *name, double most,
                               double x, double y, const char *colour)
 {
     char text[MAX_SHOWN_TEXT_BYTES];
-    text_shorten_with_ellipsis(name, most, text, sizeof text);
+    most -= text_width(prefix, PLOT_SMALL_TEXT_SIZE, 0);
+    text_shorten_to_width(name, most, PLOT_SMALL_TEXT_SIZE, 0, text, sizeof text);
     fprintf(l->to, "set label %d ", FIRST_LABEL_NUMBER + l->used);
     drawing_print_quoted(l->to, prefix, text);
     fprintf(l->to, " at screen %g, screen down(%g) left font ',11' tc rgb '%s' front\n", x, y,
@@ -46,9 +48,8 @@ static void write_legend_entry(struct legend *l, double left, int row, int i,
         l->to,
         "set arrow %d from screen %g, screen down(%g) to screen %g, screen down(%g) nohead %s lc "
         "rgb '%s'\n",
-        FIRST_LABEL_NUMBER + l->used, x, y, x + 0.018, y, line_style, colour);
-    write_legend_name(l, prefix, name, MAX_NAME_LETTERS - (int)strlen(prefix), x + 0.022, y,
-                      "#000000");
+        FIRST_LABEL_NUMBER + l->used, x, y, x + LINE_WIDTH, y, line_style, colour);
+    write_legend_name(l, prefix, name, MAX_NAME_WIDTH, x + NAME_LEFT, y, "#000000");
 }
 
 /* Writes how many objects are not drawn. */
@@ -58,7 +59,7 @@ static void write_legend_note(struct legend *l, const struct plot_session *s, do
     char text[128];
     if (s->undrawn_counts[which] > 0) {
         snprintf(text, sizeof text, "and %d further %s, not drawn", s->undrawn_counts[which], what);
-        write_legend_name(l, "", text, MAX_NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
+        write_legend_name(l, "", text, MAX_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
     }
 }
 
@@ -97,8 +98,8 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     if (s->undrawn_counts[1] > 0 && s->undrawn_counts[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
                  s->undrawn_counts[1], s->undrawn_counts[2]);
-        write_legend_name(&l, "", text, MAX_NOTE_LETTERS, SECOND_PANEL_LEFT_FRACTION,
-                          TOP - ROW * row, "#B00020");
+        write_legend_name(&l, "", text, MAX_NOTE_WIDTH, SECOND_PANEL_LEFT_FRACTION, TOP - ROW * row,
+                          "#B00020");
     } else {
         write_legend_note(&l, s, SECOND_PANEL_LEFT_FRACTION, row, 1, "joints that move less");
         write_legend_note(&l, s, SECOND_PANEL_LEFT_FRACTION, row, 2, "bodies");

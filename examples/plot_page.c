@@ -11,19 +11,21 @@
 #define PANEL_HEIGHT 0.15
 #define TOP 0.845 /* top of the first row of panels, as a fraction of the page */
 #define PANEL_ROW_PITCH_FRACTION                                                                   \
-    0.213            /* distance between rows of panels, as a fraction of the page */
-#define PANEL_ROWS 4 /* number of rows of panels on every page */
-#define PAGE_WIDTH_PIXELS 1400
+    0.213                       /* distance between rows of panels, as a fraction of the page */
+#define PANEL_ROWS 4            /* number of rows of panels on every page */
 #define PAGE_HEIGHT_PIXELS 1500 /* [pixels] */
+#define PANEL_WIDTH_PIXELS (PANEL_WIDTH_FRACTION * PLOT_PAGE_WIDTH)
 #define CELL_ASPECT_RATIO                                                                          \
-    (PANEL_WIDTH_FRACTION * PAGE_WIDTH_PIXELS /                                                    \
-     (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel */
-#define PIXELS_PER_INCH 100               /* pixels per inch, for page sizes in inches */
-#define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
-#define MAX_PATH_LETTERS 26        /* maximum number of letters of a log's path in the heading */
+    (PANEL_WIDTH_PIXELS / (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel */
+#define PIXELS_PER_INCH 100       /* pixels per inch, for page sizes in inches */
+#define MAX_MARK_LABEL_ROWS 4     /* rows of labels at the top of a panel */
+#define MAX_PATH_WIDTH 220.0      /* maximum width of a log's path in the heading [pixels] */
+#define HEADING_POINTS 20.0       /* size of the scene's name [points] */
+#define SMALL_HEADING_POINTS 14.0 /* size of a name that is wide [points] */
+#define HEADING_WIDTH (0.96 * PLOT_PAGE_WIDTH)             /* [pixels] */
+#define HEADING_WIDTH_BESIDE_SHIFT (HEADING_WIDTH - 620.0) /* [pixels] */
 #define AXIS_RANGE_OF_CONSTANT 1.0 /* range of a plot axis on which all values are 0 */
-/* largest width of a letter of 11 points, relative to a panel's width */
-#define LETTER_WIDTH_FRACTION 0.0125
+#define MAX_MARK_LABEL_WIDTH (0.55 * PANEL_WIDTH_PIXELS) /* [pixels] */
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
@@ -83,10 +85,9 @@ struct mark_label_rows {
     double end[MAX_MARK_LABEL_ROWS];
 };
 
-static int choose_row_of_mark_label(struct mark_label_rows *rows, const struct plot_time_mark *m,
-                                    double at)
+static int choose_row_of_mark_label(struct mark_label_rows *rows, const char *text, double at)
 {
-    double width = LETTER_WIDTH_FRACTION * (double)strlen(m->text) + 0.02;
+    double width = text_width(text, PLOT_SMALL_TEXT_SIZE, 0) / PANEL_WIDTH_PIXELS + 0.03;
     for (int i = 0; i < MAX_MARK_LABEL_ROWS && at + width < 1.0; i++) {
         if (at >= rows->end[i]) {
             rows->end[i] = at + width;
@@ -103,7 +104,10 @@ static void write_time_marks(FILE *to, const struct plot_session *s, int has_mar
         const struct plot_time_mark *m = &s->mark[i];
         const char *colour = m->is_fault ? "#B00020" : "#707070";
         double at = (m->time - s->from) / (s->to - s->from);
-        int row = has_mark_labels && at >= 0.0 ? choose_row_of_mark_label(&rows, m, at) : -1;
+        char text[MAX_SHOWN_TEXT_BYTES];
+        text_shorten_to_width(m->text, MAX_MARK_LABEL_WIDTH, PLOT_SMALL_TEXT_SIZE, 0, text,
+                              sizeof text);
+        int row = has_mark_labels && at >= 0.0 ? choose_row_of_mark_label(&rows, text, at) : -1;
         if (at >= 0.0 && at <= 1.0) {
             fprintf(to,
                     "set arrow %d from first %g, graph 0 to first %g, graph 1 nohead dt 3 lw %d "
@@ -112,7 +116,7 @@ static void write_time_marks(FILE *to, const struct plot_session *s, int has_mar
         }
         if (row >= 0) {
             fprintf(to, "set label %d ", i + 1);
-            drawing_print_quoted(to, " ", m->text);
+            drawing_print_quoted(to, " ", text);
             fprintf(to,
                     " at first %g, graph %g left offset 0.2,0 tc rgb '%s' font ',11' "
                     "front boxed\n",
@@ -477,12 +481,19 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
 static void write_session_heading(FILE *to, const struct plot_session *s, int count)
 {
     const char *scene = s->scene_log.scene->name ? s->scene_log.scene->name : "";
+    char name[MAX_SHOWN_TEXT_BYTES];
     const double name_position = count > 1 ? 0.9905 : 0.987,
                  first_line_position = count > 1 ? 0.9765 : 0.9715;
+    const int has_shift = count > 1 && s[1].shift != 0.0;
+    const double room = has_shift ? HEADING_WIDTH_BESIDE_SHIFT : HEADING_WIDTH,
+                 points = text_width(scene, HEADING_POINTS * 4.0 / 3.0, 1) <= 0.5 * room
+                              ? HEADING_POINTS
+                              : SMALL_HEADING_POINTS;
+    text_shorten_to_width(scene, room, points * 4.0 / 3.0, 1, name, sizeof name);
     fputs("set label 70 ", to);
-    drawing_print_quoted(to, "", scene);
-    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%d' left\n", name_position,
-            strlen(scene) > 30 ? 14 : 20);
+    drawing_print_quoted(to, "", name);
+    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%g' left\n", name_position,
+            points);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
@@ -493,7 +504,8 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             snprintf(wake_latency_text, sizeof wake_latency_text, "wake-up %.0f / %.0f / %.0f,  ",
                      (double)w.p50 * 1e-3, (double)w.p99 * 1e-3, (double)w.max * 1e-3);
         }
-        text_shorten_with_ellipsis(s[a].path, MAX_PATH_LETTERS, path, sizeof path);
+        text_shorten_to_width(s[a].path, MAX_PATH_WIDTH, PLOT_SMALL_TEXT_SIZE, 0, path,
+                              sizeof path);
         snprintf(
             text, sizeof text,
             "%s:  %.2f s %s, %s, %llu ticks lost, %d faults;  %scompute %.0f / %.0f / %.0f µs  "
@@ -507,7 +519,7 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
         fprintf(to, " at screen 0.02, screen down(%g) font ',11' left\n",
                 first_line_position - 0.0105 * a);
     }
-    if (count > 1 && s[1].shift != 0.0) {
+    if (has_shift) {
         fprintf(to,
                 "set label 73 \"B is shifted by %+.3f s to the clock of A, known within %.1f ms\" "
                 "at screen 0.98, screen down(0.9905) font ',11' right\n",
@@ -522,10 +534,10 @@ static void set_plot_page_terminal(FILE *to, const char *terminal, double height
 {
     if (!strcmp(terminal, "pdfcairo")) {
         fprintf(to, "set terminal pdfcairo fontscale 0.717 size %g,%g",
-                (double)PAGE_WIDTH_PIXELS / PIXELS_PER_INCH,
+                (double)PLOT_PAGE_WIDTH / PIXELS_PER_INCH,
                 height * PAGE_HEIGHT_PIXELS / PIXELS_PER_INCH);
     } else {
-        fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH_PIXELS,
+        fprintf(to, "set terminal %s size %d,%d%s", terminal, PLOT_PAGE_WIDTH,
                 (int)(height * PAGE_HEIGHT_PIXELS),
                 strcmp(terminal, "svg") ? "" : " dynamic fontscale 1.333");
     }

@@ -7,8 +7,8 @@
 #include "plot.h"
 #include "text.h"
 
-/* maximum number of letters of a name in the key, which has three names in a row */
-#define MAX_PORT_LETTERS 24
+/* maximum width of a name in the key, which has three names in a row [pixels] */
+#define MAX_PORT_NAME_WIDTH 150.0
 
 static const char *get_port_name(const struct plot_session *s, int port)
 {
@@ -55,8 +55,8 @@ static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
         for (int i = 0; i < s[a].port_count; i++) {
             char name[MAX_SHOWN_TEXT_BYTES] = "";
             if (named && (a == 0 || find_port(s, a, i) < 0)) {
-                text_shorten_with_ellipsis(get_port_name(&s[a], i), MAX_PORT_LETTERS, name,
-                                           sizeof name);
+                text_shorten_to_width(get_port_name(&s[a], i), MAX_PORT_NAME_WIDTH,
+                                      PLOT_SMALL_TEXT_SIZE, 0, name, sizeof name);
             }
             fprintf(to, "%s$%c u 1:%d w l dt %s lw %g lc rgb '%s' t ",
                     drawn_count++ ? ", \\\n  " : "plot ", 'A' + a,

@@ -83,28 +83,6 @@ json_t *text_json_numbers(const double *v, int count)
     return all;
 }
 
-void text_shorten_with_ellipsis(const char *text, int most, char *out, size_t room)
-{
-    const char *printable_text = text_shown(text), *end = printable_text + strlen(printable_text);
-    int letter_count = 0;
-    for (const char *c = printable_text; *c; c++) {
-        letter_count += (*c & 0xc0) != 0x80;
-    }
-    if (letter_count <= most) {
-        snprintf(out, room, "%s", printable_text);
-        return;
-    }
-    int head = most / 2, tail = most - head - 1, seen = 0;
-    const char *cut = printable_text;
-    while (seen < head || (*cut & 0xc0) == 0x80) {
-        seen += (*cut++ & 0xc0) != 0x80;
-    }
-    for (seen = 0; seen < tail; end--) {
-        seen += (end[-1] & 0xc0) != 0x80;
-    }
-    snprintf(out, room, "%.*s…%s", (int)(cut - printable_text), printable_text, end);
-}
-
 json_t *text_json(const char *text)
 {
     json_t *made = json_string(text);

@@ -27,6 +27,7 @@ import xml.etree.ElementTree
 import zlib
 
 from recordings import start_recording
+from svg_text import boxes
 
 RULER = "examples/scenes/ruler.yaml"
 
@@ -208,28 +209,6 @@ def ranges(name, folder):
     return log
 
 
-def boxes(svg):
-    """Text of an SVG of gnuplot, with its box [pixels]; letters of DejaVu Sans by their mean width."""
-    def walk(node, x, y, size, anchor):
-        shift = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", node.get("transform", ""))
-        if shift:
-            x, y = x + float(shift[1]), y + float(shift[2])
-        size, anchor = float(node.get("font-size", size)), node.get("text-anchor", anchor)
-        if node.tag.endswith("}text"):
-            text = "".join(node.itertext()).strip()
-            bold = any("Bold" in (n.get("font-family") or "") for n in node.iter())
-            for part in node.iter():
-                size = float(part.get("font-size", size))
-            width = len(text) * size * (0.64 if bold else 0.56)
-            left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
-            if text:
-                yield text, left, left + width, y - 0.75 * size, y + 0.2 * size
-            return
-        for child in node:
-            yield from walk(child, x, y, size, anchor)
-    return list(walk(xml.etree.ElementTree.parse(svg).getroot(), 0.0, 0.0, 12.0, "start"))
-
-
 def check_texts(svg, least=31):
     """No text of a page runs into another, or out of the page."""
     found = boxes(svg)
@@ -257,16 +236,18 @@ def record_balls(folder, names):
 
 
 def plot_counts(folder, svg):
-    """From one contact to 75, with names of one letter and of 47: no text runs into another in plot or picture."""
-    for count in (1, 2, 3, 4, 5, 6, 7, 9, 13, 26, 40, 75):
-        for letters in (1, 2, 12, 30, 47):
-            if 26 ** letters >= count:
-                names = [chr(97 + i % 26) + ("%0*d" % (letters - 1, i // 26) if letters > 1 else "") for i in range(count)]
-                log = record_balls(folder, names)
-                for command in ("plot", "picture"):
-                    tact(command, log, "-o", svg, "--force")
-                    check_texts(svg, 9)
-                os.remove(log)
+    """From one contact to 75, with names of one letter and of 47, of narrow and of the widest letters: no text runs into
+    another in plot or picture."""
+    cases = [(count, letters, "0") for count in (1, 2, 3, 4, 5, 6, 7, 9, 13, 26, 40, 75) for letters in (1, 2, 12, 30, 47)
+             if 26 ** letters >= count]
+    wide = [(6, letters, fill) for letters in (12, 30, 47) for fill in "WmM_i"]
+    for count, letters, fill in cases + wide + [(75, 30, "m"), (75, 47, "W")]:
+        names = [(chr(97 + i % 26) + (str(i // 26) if letters > 1 else "")).ljust(letters, fill) for i in range(count)]
+        log = record_balls(folder, names)
+        for command in ("plot", "picture"):
+            tact(command, log, "-o", svg, "--force")
+            check_texts(svg, 9)
+        os.remove(log)
     with open(os.path.join(folder, "many.yaml"), "r+", encoding="utf-8") as stream:
         text = stream.read()
         stream.seek(0)
@@ -277,7 +258,7 @@ def plot_counts(folder, svg):
 
 def plot_many(folder, svg):
     """75 contacts, names of 47 letters, the longest that there are: the page names what it draws and counts the rest."""
-    log = record_balls(folder, [f"ball_{i:02d}_" + "x" * 39 for i in range(75)])
+    log = record_balls(folder, [f"BALL_{i:02d}_" + "W" * 39 for i in range(75)])
     tact("plot", log, "-o", svg, "--force")
     text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
     assert "and 69 further contacts with less force, not drawn" in text, text
@@ -302,10 +283,14 @@ def plot_formats(folder, svg):
         stream.write(text.replace("pinch", "pinch_of_many_fingers").replace("left_distal", "left_distal_" + "L" * 12))
     os.mkdir(deep)
     log = record(folder, os.path.join("deep" * 20, "long.mcap"), "1.2", scene)
-    tact("plot", log, log, "-o", svg, "--force")
-    check_texts(svg)
-    tact("plot", log, "-o", svg, "--force")
-    check_texts(svg)
+    with open(scene, "w", encoding="utf-8") as stream:
+        for old, new in ("ruler_" * 7 + "ruler", "W" * 47), ("ruler", "W" * 47), ("pinch", "M" * 20), ("distal", "m" * 26):
+            text = text.replace(old, new)
+        stream.write(text)
+    wide = record(folder, "W" * 60 + ".mcap", "1.2", scene)
+    for logs in (wide,), (wide, log), (log, wide), (log, log), (log,):
+        tact("plot", *logs, "-o", svg, "--force")
+        check_texts(svg)
     title = next(box for box in boxes(svg) if box[0].startswith("ruler_ruler"))
     tact("plot", log, "-o", png)
     width, _, rows = pixels(png, 40)
