@@ -395,11 +395,9 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
     rc = tact_scene_check_quat(check, joint->quat_wxyz,
                                tact_scene_path_of_key(key, path, "quat_wxyz"));
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path, "stiffness", joint->stiffness,
-                                             "N m/rad or N/m");
+            : tact_scene_require_gain(check, path, "stiffness", joint->stiffness, "N m/rad or N/m");
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path, "damping", joint->damping,
-                                             "N m s/rad or N s/m");
+            : tact_scene_require_gain(check, path, "damping", joint->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "limit", joint->limit, "N m or N");
     rc = rc ? rc : check_joint_resistance(check, joint, path);
     rc = rc || !joint->coupling

@@ -196,9 +196,11 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
                                          coupling_number_key(check, path, "stiffness", number),
                                          coupling->stiffness, "N m/rad or N/m");
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path,
-                                             coupling_number_key(check, path, "damping", number),
-                                             coupling->damping, "N m s/rad or N s/m");
+            : tact_scene_require_gain(check, path, number, coupling->stiffness, "N m/rad or N/m");
+    rc = rc ? rc
+            : tact_scene_require_gain(check, path,
+                                      coupling_number_key(check, path, "damping", number),
+                                      coupling->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
     tact_scene_path_of_key(key, path, coupling_number_key(check, path, "stiffness", number));
     return rc ? rc : tact_scene_check_coupling_device(check, coupling, period, gain, path, key);

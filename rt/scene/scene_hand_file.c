@@ -283,8 +283,8 @@ int tact_scene_check_hand_file(const struct tact_scene_check *check,
     snprintf(path, sizeof path, "hands[%u].drive", number);
     if (!rc && hand->drive) {
         const struct tact_scene_drive *d = hand->drive;
-        rc = tact_scene_require_nonnegative(check, path, "stiffness", d->stiffness, "");
-        rc = rc ? rc : tact_scene_require_nonnegative(check, path, "damping", d->damping, "");
+        rc = tact_scene_require_gain(check, path, "stiffness", d->stiffness, "");
+        rc = rc ? rc : tact_scene_require_gain(check, path, "damping", d->damping, "");
         rc = rc ? rc : tact_scene_require_nonnegative(check, path, "limit", d->limit, "");
     }
     return rc;

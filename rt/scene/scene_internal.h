@@ -145,6 +145,11 @@ const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char 
  * with the message; unit may be "". */
 int tact_scene_require_positive(const struct tact_scene_check *check, const char *owner,
                                 const char *key, double value, const char *unit);
+/** Requires the stiffness or damping of a drive or coupling: 0 to TACT_SCENE_MAX_GAIN. Beyond it
+ * squares and inverses overflow in the solver. */
+#define TACT_SCENE_MAX_GAIN 1e12 /* [N/m, N s/m, N m/rad, N m s/rad] */
+int tact_scene_require_gain(const struct tact_scene_check *check, const char *owner,
+                            const char *key, double value, const char *unit);
 int tact_scene_require_nonnegative(const struct tact_scene_check *check, const char *owner,
                                    const char *key, double value, const char *unit);
 int tact_scene_require_between(const struct tact_scene_check *check, const char *path, double value,

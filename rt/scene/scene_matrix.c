@@ -125,6 +125,10 @@ int tact_scene_check_base_matrices(const struct tact_scene_check *check,
                                                "needs \"%s\" beside it", matrix_keys[i]);
         }
         rc = check_matrix_values(check, matrices[i], path);
+        rc = rc ? rc
+                : tact_scene_require_magnitude(check, base, matrix_keys[i], matrices[i], 36,
+                                               TACT_SCENE_MAX_GAIN,
+                                               i ? "N s/m or N m s/rad" : "N/m or N m/rad");
     }
     rc = rc ? rc : forbid_coupling_numbers(check, base);
     rc = rc ? rc : check_scale_of_tool(check, scene, number);

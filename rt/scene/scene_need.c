@@ -34,6 +34,16 @@ int tact_scene_require_nonnegative(const struct tact_scene_check *check, const c
                                              unit, value);
 }
 
+int tact_scene_require_gain(const struct tact_scene_check *check, const char *owner,
+                            const char *key, double value, const char *unit)
+{
+    char path[TACT_SCENE_PATH_BYTES];
+    const int rc = tact_scene_require_nonnegative(check, owner, key, value, unit);
+    return rc ? rc
+              : tact_scene_require_between(check, tact_scene_path_of_key(path, owner, key), value,
+                                           0.0, TACT_SCENE_MAX_GAIN, unit);
+}
+
 int tact_scene_require_between(const struct tact_scene_check *check, const char *path, double value,
                                double lower, double upper, const char *unit)
 {

@@ -26,12 +26,15 @@ static int check_remote_values(const struct tact_scene_check *check,
     rc = rc ? rc
             : tact_scene_require_between(check, tact_scene_path_of_key(key, path, "axis"),
                                          remote->axis, 0.0, MOST_AXES - 1, "");
+    rc =
+        rc ? rc
+           : tact_scene_require_gain(check, path, "stiffness", remote->stiffness, "N m/rad or N/m");
+    rc =
+        rc ? rc
+           : tact_scene_require_gain(check, path, "damping", remote->damping, "N m s/rad or N s/m");
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path, "stiffness", remote->stiffness,
-                                             "N m/rad or N/m");
-    rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path, "damping", remote->damping,
-                                             "N m s/rad or N s/m");
+            : tact_scene_require_gain(check, path, "impedance", remote->impedance,
+                                      "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "tank", remote->tank, "J");
     for (int i = 0; !rc && i < 2 && !is_remote_mode(remote, "waves"); i++) {
         if (tact_scene_has_key(check, "%s.%s", path, of_waves[i])) {

@@ -63,6 +63,88 @@ static void tool_presses_as_springs_in_series(void **state)
     check_replays_of_log(path, 3200, 1601, 1);
 }
 
+/* The largest force on the hand, and the largest change of it in a tick [N]; the end of the tool's
+ * path along z [m]. */
+struct felt_force {
+    double most, step, end;
+};
+
+static struct felt_force read_felt_force(const char *path)
+{
+    struct felt_force out = {0.0, 0.0, 0.0};
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    const long q = tact_log_field(log, "stylus_position", NULL),
+               sent = tact_log_field(log, "outputs_sent", NULL);
+    double last[3] = {0.0}, change[3];
+    while (tact_log_next(log, record) > 0) {
+        const double *force = record->values + sent;
+        tact_v3_sub(change, force, last);
+        out.most = fmax(out.most, tact_v3_norm(force));
+        out.step = fmax(out.step, tact_v3_norm(change));
+        out.end = record->values[q + 2];
+        tact_v3_copy(last, force);
+    }
+    free(record);
+    tact_log_close(log);
+    return out;
+}
+
+/* The stylus starts 20 mm and more inside the rock, where a blow would be most likely: the hand
+ * rests, presses on from the first tick or later, or draws it out. Nothing is pushed out of the
+ * rock, so that the force never changes by more than 1 mm of the coupling in a tick, and stays
+ * within the limit of the device; the late press would be of 11.5 N without that limit. */
+static void tool_that_starts_inside_a_body_strikes_no_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *motion_csv;
+        double most, end; /* largest force [N], 0: none; end of the tool's path [m] */
+    } motions[] = {
+        {"rest", "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n2,0,0,0,0,0,0\n", 0.0, 0.0},
+        {"press from the start", "time,x,y,z,rx,ry,rz\n0,0,0,-0.01,0,0,0\n2,0,0,-0.01,0,0,0\n", 8.0,
+         0.0},
+        {"press",
+         "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.5,0,0,0,0,0,0\n1,0,0,-0.05,0.1,0,0\n"
+         "2,0,0,-0.05,0.1,0,0\n",
+         8.0, 0.0},
+        {"draw out",
+         "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.5,0,0,0,0,0,0\n0.9,0,0,0.04,0,0,0\n"
+         "2,0,0,0.04,0,0,0\n",
+         1.0, 0.04},
+    };
+    char path[64], name[64], file[128];
+    struct run_result result;
+    snprintf(path, sizeof path, "%s/tool.mcap", folder);
+    snprintf(name, sizeof name, "%s/way.csv", folder);
+    snprintf(file, sizeof file, "hand_file: %s\n      hand_interpolation: linear", name);
+    const struct edit edits[] = {{"position: [0, 0, 0.07]", "position: [0, 0, 0.03]"},
+                                 {"hand_file: tool_stroke.csv", file},
+                                 {NULL, NULL}};
+    for (size_t i = 0; i < sizeof motions / sizeof *motions; i++) {
+        FILE *to = fopen(name, "w");
+        assert_non_null(to);
+        fputs(motions[i].motion_csv, to);
+        assert_int_equal(fclose(to), 0);
+        remove(path);
+        run_scene(&(struct run_options){.scene = "tool.yaml",
+                                        .edits = edits,
+                                        .seconds = 2.0,
+                                        .clock = TACT_LOOP_FREE,
+                                        .source = "host",
+                                        .record = path},
+                  &result);
+        const struct felt_force felt = read_felt_force(path);
+        print_message("%s: at most %.3f N, %.3f N more in a tick; ends at %.2f mm\n",
+                      motions[i].what, felt.most, felt.step, felt.end * 1e3);
+        assert_true(felt.step < 1000.0 * 1e-3);
+        assert_true(felt.most <= motions[i].most * (1.0 + 1e-12));
+        assert_true(fabs(felt.end - motions[i].end) < 1e-3);
+    }
+    assert_int_equal(remove(path), 0);
+}
+
 static const char hard[] =
     "name: hard\n"
     "materials: [{name: skin}]\n"
@@ -343,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tool_presses_as_springs_in_series),
+        cmocka_unit_test(tool_that_starts_inside_a_body_strikes_no_hand),
         cmocka_unit_test(each_tool_axis_has_its_own_passivity_bound),
         cmocka_unit_test(links_of_a_tool_follow_its_base),
         cmocka_unit_test(tool_base_passes_half_a_turn_without_a_torque_peak),
