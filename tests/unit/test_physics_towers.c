@@ -1,7 +1,8 @@
 /*
  * Towers in which four contact models touch in one island: a soft pad on the ground by `field`,
- * crates by `features`, a mesh by `volume`, and smooth bodies of every kind on it, on each other
- * and beside it. The laws of the random worlds hold, and sessions replay from any tick.
+ * crates by `features`, a mesh by `volume`, and on it, on each other and beside it smooth bodies of
+ * every kind by `smooth`, or boxes by `points`. The laws of the random worlds hold, and sessions
+ * replay: from any tick, with `points`, whose impulses are not in the log, from the start.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,15 +15,18 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/number.h"
+#include "support/model_islands.h"
 #include "support/random.h"
 #include "support/random_laws.h"
 #include "support/replays.h"
 #include "support/torus_patches.h"
 
-enum { TICKS = 40, CUBOIDS = 4, SMOOTH = 3, SOLIDS = CUBOIDS + SMOOTH, TOWER_TEXT = 8192 };
+enum { TICKS = 40, CUBOIDS = 4, STONES = 3, SOLIDS = CUBOIDS + STONES, TOWER_TEXT = 8192 };
 
-static const char *const names[] = {"volume", "features", "field", "smooth"};
-enum { MODELS = sizeof names / sizeof *names };
+/* The models of a tower without and with points; the last one is that of the stones. */
+enum { MODELS = 4 };
+static const char *const models_of_tower[2][MODELS] = {{"volume", "features", "field", "smooth"},
+                                                       {"volume", "features", "field", "points"}};
 
 /* A body of one shape. */
 struct solid {
@@ -109,12 +113,30 @@ static void write_smooth_shape(int kind, double size, char *out, size_t room)
     }
 }
 
-/* Makes the solids, all at the origin: pad, two crates and frustum, from below, then the smooth
- * ones, of which the first has the given kind. size: [m] */
-static void make_random_solids(struct solid solid[SOLIDS], double size, int kind)
+/* Makes a stone at the origin: a smooth solid of a kind in any direction, or a box that stands. */
+static void make_random_stone(struct solid *s, double size, int kind, int has_points)
+{
+    char shape[400];
+    const double side = size * uniform(0.5, 0.8);
+    if (has_points) {
+        const double turn[3] = {0.0, 0.0, uniform(-1.5, 1.5)};
+        tact_quat_from_rotvec(s->pose.quat_wxyz, turn);
+        tact_number_print(shape, sizeof shape, "type: box, size: [%.17g, %.17g, %.17g]", side,
+                          side * uniform(0.5, 1.0), side * uniform(0.5, 1.0));
+    } else {
+        random_unit_quaternion(s->pose.quat_wxyz);
+        write_smooth_shape(kind, side, shape, sizeof shape);
+    }
+    snprintf(s->shape, sizeof s->shape, "%s, material: stone", shape);
+    s->twist[2] = -0.05;
+}
+
+/* Makes the solids, all at the origin: pad, two crates and frustum, from below, then the stones: of
+ * which the first is of the given kind, or, with points, boxes. size: [m] */
+static void make_random_solids(struct solid solid[SOLIDS], double size, int kind, int has_points)
 {
     static const char *const cuboids[CUBOIDS] = {"pad", "low", "high", "frustum"};
-    static const char *const smooth[SMOOTH] = {"first", "second", "leans"};
+    static const char *const stones[STONES] = {"first", "second", "leans"};
     static const char *const materials[CUBOIDS] = {"rubber", "crate", "crate", "iron"};
     double height = 0.0;
     for (int i = 0; i < SOLIDS; i++) {
@@ -123,16 +145,11 @@ static void make_random_solids(struct solid solid[SOLIDS], double size, int kind
         s->mass = pow(10.0, uniform(-1.5, 0.0));
         for (int k = 0; k < 3; k++) {
             s->twist[k] = uniform(-0.1, 0.1);
-            s->twist[3 + k] = i < CUBOIDS ? uniform(-1.0, 1.0) : uniform(-5.0, 5.0);
+            s->twist[3 + k] = i < CUBOIDS || has_points ? uniform(-1.0, 1.0) : uniform(-5.0, 5.0);
         }
         if (i >= CUBOIDS) {
-            char shape[400];
-            s->name = smooth[i - CUBOIDS];
-            write_smooth_shape(i == CUBOIDS ? kind : random_index(6), size * uniform(0.5, 0.8),
-                               shape, sizeof shape);
-            snprintf(s->shape, sizeof s->shape, "%s, material: stone", shape);
-            random_unit_quaternion(s->pose.quat_wxyz);
-            s->twist[2] = -0.05;
+            s->name = stones[i - CUBOIDS];
+            make_random_stone(s, size, i == CUBOIDS ? kind : random_index(6), has_points);
             continue;
         }
         const double side = size * (2.0 - 0.3 * i) * uniform(0.9, 1.1), high = 0.5 * size;
@@ -163,30 +180,33 @@ static void append_to_text(char *text, const char *format, ...)
 
 /* Writes the scene of the solids, whose frictions are drawn. */
 static void write_tower_scene(const struct solid solid[SOLIDS], const double friction[MODELS],
-                              double period, char *text)
+                              double period, int has_points, char *text)
 {
+    const char *const of_stones = models_of_tower[has_points][MODELS - 1];
     text[0] = '\0';
     append_to_text(text,
                    "name: tower\nperiod: %.17g\nduration: %.17g\ncontact: {iterations: 200}\n"
                    "materials: [{name: plate}, {name: crate}, {name: iron}, {name: stone},\n"
                    "  {name: rubber, field: {modulus: 1e6, thickness: 0.01}}]\npairs:\n"
                    "  - {materials: [plate, rubber], friction: %.17g, model: field}\n"
-                   "  - {materials: [plate, stone], friction: %.17g, model: smooth}\n"
-                   "  - {materials: [stone, stone], friction: %.17g, model: smooth}\n",
-                   period, TICKS * 1e-3, friction[0], friction[1], friction[1]);
+                   "  - {materials: [plate, stone], friction: %.17g, model: %s}\n"
+                   "  - {materials: [stone, stone], friction: %.17g, model: %s}\n",
+                   period, TICKS * 1e-3, friction[0], friction[1], of_stones, friction[1],
+                   of_stones);
     append_to_text(text,
                    "  - {materials: [rubber, crate], friction: %.17g, model: features}\n"
                    "  - {materials: [crate, crate], friction: %.17g, model: features}\n"
                    "  - {materials: [crate, iron], friction: %.17g, model: volume}\n"
-                   "  - {materials: [iron, stone], friction: %.17g, model: volume}\n"
+                   "  - {materials: [iron, stone], friction: %.17g, model: %s}\n"
                    "  - {materials: [crate, stone], friction: %.17g, model: volume}\n"
                    "  - {materials: [rubber, stone], friction: %.17g, model: volume}\n"
                    "  - {materials: [rubber, iron], friction: %.17g, model: volume}\n"
                    "  - {materials: [plate, crate], friction: %.17g, model: features}\n"
                    "  - {materials: [plate, iron], friction: %.17g, model: volume}\nbodies:\n"
                    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: plate}]}\n",
-                   friction[2], friction[2], friction[3], friction[3], friction[3], friction[0],
-                   friction[0], friction[2], friction[3]);
+                   friction[2], friction[2], friction[3], friction[3],
+                   has_points ? of_stones : "volume", friction[3], friction[0], friction[0],
+                   friction[2], friction[3]);
     for (int i = 0; i < SOLIDS; i++) {
         const double *p = solid[i].pose.position, *q = solid[i].pose.quat_wxyz, *v = solid[i].twist;
         append_to_text(text,
@@ -220,10 +240,9 @@ static void farthest_point_of_shape(const struct tact_shape *shape, const double
     }
 }
 
-/* Places the smooth solids: the lowest point of the first on the frustum, that of the second on the
+/* Places the stones: the lowest point of the first on the frustum, that of the second on the
  * highest of the first, and the third on the ground beside the lower crate, all with a gap. */
-static void place_smooth_solids(const struct tact_world *world, struct solid solid[SOLIDS],
-                                double size)
+static void place_stones(const struct tact_world *world, struct solid solid[SOLIDS], double size)
 {
     const double gap = 2e-3 * size;
     double at[3] = {0.0, 0.0, 2.0 * size}, p[3];
@@ -254,60 +273,28 @@ static void place_smooth_solids(const struct tact_world *world, struct solid sol
 
 /* Writes the scene of a random tower of a number, which selects the period and the kind of one
  * solid. */
-static void write_random_tower(int number, char *text)
+static void write_random_tower(int number, int has_points, char *text)
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct solid solid[SOLIDS];
     double friction[MODELS], size = exp(uniform(-4.0, -1.0));
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
-    make_random_solids(solid, size, number % 6);
+    make_random_solids(solid, size, number % 6, has_points);
     for (int i = 0; i < MODELS; i++) {
         friction[i] = uniform(0.1, 1.0);
     }
-    write_tower_scene(solid, friction, 1e-3, text);
+    write_tower_scene(solid, friction, 1e-3, has_points, text);
     open_session_of_scene_text(text, &options, &scene, &session);
-    place_smooth_solids(tact_session_world(session), solid, size);
+    place_stones(tact_session_world(session), solid, size);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    write_tower_scene(solid, friction, 1e-3 / (1 << number % 3), text);
+    write_tower_scene(solid, friction, 1e-3 / (1 << number % 3), has_points, text);
 }
 
-/* The largest number of models that touch in one island of a tick, those of smooth surfaces by
- * their closest points. */
-static int most_models_in_an_island(const struct world_scene *s)
-{
-    int island[SOLIDS], models[SOLIDS] = {0}, most = 0;
-    for (int i = 0; i < SOLIDS; i++) {
-        island[i] = i;
-    }
-    for (int pass = 0; pass < 2; pass++) { /* join bodies that touch, then collect the models */
-        for (int i = tact_world_next_pair(s->world, -1); i >= 0;
-             i = tact_world_next_pair(s->world, i)) {
-            const struct tact_contact *c = tact_world_contact(s->world, i);
-            const struct tact_owner a = tact_world_owner(s->world, c->a);
-            const struct tact_owner b = tact_world_owner(s->world, c->b);
-            const int x = a.kind == TACT_OWNER_BODY ? a.index : b.index;
-            const int y = b.kind == TACT_OWNER_BODY ? b.index : a.index;
-            const int from = island[x], to = island[y];
-            for (int k = 0; k < SOLIDS && c->touching && !pass; k++) {
-                island[k] = island[k] == from ? to : island[k];
-            }
-            for (int m = 0; m < MODELS && c->touching && pass; m++) {
-                models[to] |= strcmp(tact_world_model(s->world, i)->name, names[m]) ? 0 : 1 << m;
-            }
-        }
-    }
-    for (int i = 0; i < SOLIDS; i++) {
-        const int count = __builtin_popcount((unsigned)models[i]);
-        most = count > most ? count : most;
-    }
-    return s->stats.counts[TACT_COUNT_EDGES] ? 0 : most;
-}
-
-/* Steps a tower and checks each tick. Returns in how many ticks all models touched in one island.
- */
-static int run_tower(const char *text, int number, struct tally *t)
+/* Steps a tower and checks each tick. Returns in how many ticks all models touched in one island,
+ * those of smooth surfaces by their closest points. */
+static int run_tower(const char *text, int number, int has_points, struct tally *t)
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct world_scene s = {.options = tact_world_options_default()};
@@ -324,7 +311,9 @@ static int run_tower(const char *text, int number, struct tally *t)
         if (!step_random_world(&s, number, t)) {
             fail_msg("tower %d, tick %d: not finite", number, i);
         }
-        ticks_with_all_models += most_models_in_an_island(&s) == MODELS;
+        ticks_with_all_models +=
+            !s.stats.counts[TACT_COUNT_EDGES] &&
+            most_models_in_an_island(s.world, models_of_tower[has_points], MODELS) == MODELS;
     }
     t->worlds_with_violations += t->unsolved > before;
     tact_moments_scratch_destroy(s.scratch);
@@ -333,25 +322,35 @@ static int run_tower(const char *text, int number, struct tally *t)
     return ticks_with_all_models;
 }
 
-static void towers_of_four_models_obey_the_contact_laws(void **state)
+/* Contact points are solved by sweeps alone, of which 200 are too few in 39 to 96 % of the ticks of
+ * such towers (11 seeds), and 400 in 32 to 50 %; the residual at which they end, there at most
+ * 7e-3, is bounded instead. */
+static void check_laws_of_towers(int has_points)
 {
-    (void)state;
     static char text[TOWER_TEXT];
     struct tally t = {.ticks = 0};
-    const int tower_count = campaign_trial_count(6, 600);
+    const int tower_count =
+        has_points ? campaign_trial_count(3, 300) : campaign_trial_count(6, 600);
     long ticks_with_all_models = 0;
     int towers_with_all_models = 0;
     for (int i = 0; i < tower_count; i++) {
-        write_random_tower(i, text);
-        const int ticks = run_tower(text, i, &t);
+        write_random_tower(i, has_points, text);
+        const int ticks = run_tower(text, i, has_points, &t);
         ticks_with_all_models += ticks;
         towers_with_all_models += ticks > 0;
     }
     print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
                   ticks_with_all_models, t.ticks, towers_with_all_models, tower_count);
-    check_tally_within_bounds(&t, "towers");
+    check_tally_within_bounds(&t, has_points ? "towers with points" : "towers");
     assert_true(5 * ticks_with_all_models > t.ticks && 2 * towers_with_all_models >= tower_count);
-    assert_true(10 * t.unsolved <= t.ticks);
+    assert_true(has_points ? t.residual.value < 0.02 : 10 * t.unsolved <= t.ticks);
+}
+
+static void towers_of_four_models_obey_the_contact_laws(void **state)
+{
+    (void)state;
+    check_laws_of_towers(0);
+    check_laws_of_towers(1);
 }
 
 static void towers_of_four_models_replay_from_random_ticks(void **state)
@@ -361,8 +360,30 @@ static void towers_of_four_models_replay_from_random_ticks(void **state)
     const int tower_count = campaign_trial_count(2, 60);
     for (int i = 0; i < tower_count; i++) {
         const int ticks = TICKS << i % 3;
-        write_random_tower(i, text);
+        write_random_tower(i, 0, text);
         check_replays_of_scene(text, ticks, ticks / 3 + random_index(ticks / 3), 1);
+    }
+}
+
+/* Towers with points replay bit for bit from tick 0. */
+static void towers_with_points_replay_from_the_start(void **state)
+{
+    (void)state;
+    static char text[TOWER_TEXT];
+    const int tower_count = campaign_trial_count(3, 60);
+    char path[64];
+    snprintf(path, sizeof path, "%s/a.mcap", folder);
+    for (int i = 0; i < tower_count; i++) {
+        struct tact_session_options options = {.clock = TACT_LOOP_FREE, .record = path};
+        struct tact_replay_options how = tact_replay_options_default();
+        struct tact_session_report report;
+        struct tact_replay_report replayed;
+        struct tact_error err = {.line = 0};
+        write_random_tower(i, 1, text);
+        run_session_of_scene_text(text, &options, &report);
+        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(TICKS << i % 3));
+        assert_int_equal(remove(path), 0);
     }
 }
 
@@ -371,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(towers_of_four_models_obey_the_contact_laws),
         cmocka_unit_test(towers_of_four_models_replay_from_random_ticks),
+        cmocka_unit_test(towers_with_points_replay_from_the_start),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
