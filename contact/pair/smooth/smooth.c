@@ -13,6 +13,8 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/edges_internal.h"
 #include "contact/pair/smooth/extrapolate_internal.h"
+#include "contact/pair/smooth/overlap_internal.h"
+#include "contact/pair/smooth/ring_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 
@@ -35,9 +37,6 @@
 /* Curvature of a surface, relative to the smallest relative curvature of the two, from which on
  * they nearly conform: the contact turns over them so many times as far as the bodies do. */
 #define MIN_CONFORMING_CURVATURE_RATIO 10.0
-
-/* Number of corners of the patch of a torus that lies on a plane. */
-enum { TORUS_PATCH_CORNERS = 32 };
 
 /* Layout of the state variables of a pair of smooth shapes. */
 enum {
@@ -66,7 +65,7 @@ struct smooth_search_result {
     int has_charts;    /* 1: at least one of the two surfaces has charts */
     int contact_count; /* number of contacts */
     int has_edges; /* 1: there may be contacts that only the models features or volume measure */
-    int was_contact_missed;  /* 1: a contact of closed forms that is near was not found */
+    int was_contact_missed;  /* 1: a contact of surfaces that are near was not found */
     double max_touching_gap; /* largest gap with which charts may be in contact in
                                               this tick [m] */
     double size;             /* size of the smaller body [m] */
@@ -411,57 +410,6 @@ static int is_contact_continued_smoothly(const struct tact_pair_query *q,
            closing_speed(q, c) < gravity_speed_change(q);
 }
 
-/* 1 where a torus over a half-space may touch it along the whole ring in this tick. */
-static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                    int plane, const struct tact_patch *patch)
-{
-    const double radius = pair->shape[1 - plane]->size[0], h = q->options->period;
-    double v[3], w[3];
-    tact_v3_sub(v, q->twist[0], q->twist[1]);
-    tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
-    double closing_speed = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
-    double gap_change_by_tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
-    return patch->gap[0] - gap_change_by_tilt <=
-           h * (2.0 * closing_speed + gravity_speed_change(q)) + MAX_CONTACT_GAP_RATIO * radius;
-}
-
-/* Makes the patch of a torus that lies on a half-space: the gap is that of the disc bounded by its
- * ring, displaced downward by the tube, also for a small tilt. The pressure acts along the ring. */
-static void set_torus_ring_patch(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                 int plane, struct tact_patch *patch)
-{
-    const struct tact_pose *pose = plane ? q->pose_a : q->pose_b;
-    const double *size = pair->shape[1 - plane]->size;
-    double *n = patch->frame, up[3], axis[3];
-    memset(patch, 0, sizeof *patch);
-    for (int i = 0; i < 3; i++) {
-        up[i] = pair->rotation[plane][3 * i + 2];
-        axis[i] = pair->rotation[1 - plane][3 * i + 2];
-    }
-    tact_v3_scale(n, up, plane ? 1.0 : -1.0);
-    tact_v3_tangents(n, n + 3, n + 6);
-    double height = tact_v3_dot(up, pair->origin_offset) * (plane ? 1.0 : -1.0) - size[1];
-    tact_v3_copy(patch->center, pose->position);
-    tact_v3_axpy(patch->center, -size[1] - 0.5 * height, up);
-    patch->law = TACT_LAW_GAPS;
-    patch->kind = TACT_PATCH_ELLIPSE;
-    patch->exponent = 1.0;
-    patch->rolling_radius = INFINITY;
-    patch->gap[0] = height;
-    patch->gap[1] = -tact_v3_dot(axis, n + 3) / tact_v3_dot(axis, up);
-    patch->gap[2] = -tact_v3_dot(axis, n + 6) / tact_v3_dot(axis, up);
-    patch->depth = tact_max(0.0, size[0] * tact_hypot(patch->gap[1], patch->gap[2]) - height);
-    patch->corners = TORUS_PATCH_CORNERS;
-    for (int i = 0; i < TORUS_PATCH_CORNERS; i++) {
-        double angle = 2.0 * 3.14159265358979323846 * i / TORUS_PATCH_CORNERS;
-        patch->corner[i][0] = size[0] * tact_cos(angle);
-        patch->corner[i][1] = size[0] * tact_sin(angle);
-    }
-    patch->semi[0] = patch->semi[1] = patch->spin_arm = size[0];
-    patch->spin = q->options->spin;
-    patch->surface = TACT_SURFACE_UNIFORM;
-}
-
 /* Makes the patch of one smooth contact, with the predicted change of its velocities. */
 static void make_contact_patch(const struct tact_pair_query *q, const struct smooth_contact *c,
                                const double k[2], const double row_velocity_change[4],
@@ -539,13 +487,17 @@ static int is_conforming_contact_too_fast(const struct tact_pair_query *q,
     return 0;
 }
 
-/* Measures a torus that lies on a half-space. */
-static int measure_torus_on_plane(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                  int plane, struct tact_patch *patch)
+/* 1 where a pair without a contact in this tick may overlap. A torus's only contact may be missed
+ * where its ring is inside the other shape, and contacts of charts where the overlap is larger than
+ * their cells. */
+static int do_solids_overlap_without_contact(const struct tact_pair_query *q,
+                                             struct smooth_search_result *f)
 {
-    q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
-    set_torus_ring_patch(q, pair, plane, patch);
-    return may_ring_touch_halfspace(q, pair, plane, patch) ? 0 : -EDOM;
+    /* the gap of a convex pair is that of its only contact */
+    if (f->has_charts && !(f->contact_count && q->most == 1)) {
+        f->was_contact_missed = tact_smooth_do_charts_overlap(&f->pair);
+    }
+    return f->was_contact_missed;
 }
 
 static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patch *patch,
@@ -556,7 +508,8 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     init_smooth_search(q, &f);
     int plane = tact_smooth_index_of_flat_halfspace(&f.pair);
     if (plane >= 0) {
-        return measure_torus_on_plane(q, &f.pair, plane, patch);
+        q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
+        return tact_smooth_measure_ring(q, &f.pair, plane, gravity_speed_change(q), patch);
     }
     if (f.has_charts) {
         find_chart_contacts(q, &f);
@@ -568,13 +521,14 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         int is_conforming_and_fast = (f.has_charts || q->most == 1) &&
                                      is_conforming_contact_too_fast(q, &f, touching_contact_count);
         q->counts[TACT_COUNT_CONFORMING] += is_conforming_and_fast;
-        /* the only contact of a torus may be missed where the torus's ring is inside the other
-         * shape */
-        f.has_edges = is_conforming_and_fast || (f.was_contact_missed && !touching_contact_count);
+        f.has_edges = is_conforming_and_fast ||
+                      (!touching_contact_count && do_solids_overlap_without_contact(q, &f));
     }
     if (f.has_edges) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
-        return tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
+        int rc = tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
+        q->counts[TACT_COUNT_NOT_FOUND] += f.has_charts && f.was_contact_missed && rc != -EDOM;
+        return rc;
     }
     tact_features_forget_motion(q->state + SMOOTH_STATE_FEATURES_START);
     /* the closest points of a convex pair, kept in the state, remain a good starting point */

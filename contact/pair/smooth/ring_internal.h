@@ -1,0 +1,14 @@
+/* A torus that lies on a half-space and touches it along its whole ring. */
+#ifndef TACT_CONTACT_RING_INTERNAL_H
+#define TACT_CONTACT_RING_INTERNAL_H
+
+#include "contact/pair/model.h"
+#include "contact/pair/smooth/closest_internal.h"
+
+/* Makes the patch of a torus that lies on a half-space, `plane` of the pair. speed_change: speed
+ * that gravity adds until the contact is measured again [m/s]. 0, or -EDOM where the torus does not
+ * touch in this tick. */
+int tact_smooth_measure_ring(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                             int plane, double speed_change, struct tact_patch *patch);
+
+#endif

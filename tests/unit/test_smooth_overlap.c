@@ -1,0 +1,196 @@
+/*
+ * Parametric surfaces that are deep in each other have a contact: the overlap is that of an exact
+ * test of points inside a torus. One inside the other is reported as such.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/mesh/mesh.h"
+#include "contact/pair/models_internal.h"
+#include "contact/shape/charts_internal.h"
+#include "support/bowl_profile.h"
+#include "support/random.h"
+#include "support/run_scene.h"
+#include "support/torus_patches.h"
+
+/* Two shapes at their poses and a query of the model about them. */
+struct smooth_query {
+    struct tact_pose pose[2];
+    void *data[2];
+    double state[256];
+    int counts[TACT_SOLVE_COUNTS];
+    struct tact_contact_law law;
+    struct tact_world_options options;
+    struct tact_pair_query query;
+};
+
+static void open_smooth_query(const struct tact_shape *a, const struct tact_shape *b,
+                              struct smooth_query *p)
+{
+    memset(p, 0, sizeof *p);
+    p->law.friction = 0.5;
+    p->options = tact_world_options_default();
+    p->query = (struct tact_pair_query){
+        .model = &tact_model_smooth,
+        .a = a,
+        .b = b,
+        .pose_a = &p->pose[0],
+        .pose_b = &p->pose[1],
+        .law = &p->law,
+        .options = &p->options,
+        .most = tact_model_smooth.patches(a, b, &p->options),
+        .counts = p->counts,
+        .state = p->state,
+    };
+    assert_true((int)(sizeof p->state / sizeof *p->state) >= tact_model_smooth.state);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(
+            tact_model_smooth.prepare(&tact_model_smooth, k ? b : a, NULL, &p->data[k], NULL), 0);
+        p->pose[k] = tact_pose_identity();
+    }
+    p->query.data_a = p->data[0];
+    p->query.data_b = p->data[1];
+}
+
+static void close_smooth_query(struct smooth_query *p)
+{
+    tact_model_smooth.release(p->data[0]);
+    tact_model_smooth.release(p->data[1]);
+}
+
+/* What the model returns for the poses without a contact in the last tick. */
+static int measure_smooth_query(struct smooth_query *p)
+{
+    static struct tact_pair_piece piece[TACT_PIECES];
+    struct tact_patch patch;
+    memset(p->state, 0, sizeof p->state);
+    return tact_model_smooth.measure(&p->query, &patch, piece);
+}
+
+/* Largest depth of points of A's surface inside the torus B, at the query's poses, exact for each
+ * point [m]; negative: distance. */
+static double largest_depth_in_torus(const struct smooth_query *p)
+{
+    const struct tact_mesh *mesh = p->query.a->mesh;
+    double depth = -INFINITY, d[3], at[3], rotation[2][9];
+    tact_quat_to_m3(rotation[0], p->pose[0].quat_wxyz);
+    tact_quat_to_m3(rotation[1], p->pose[1].quat_wxyz);
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        tact_m3_mul_v3(d, rotation[0], mesh->vertices + 3 * i);
+        tact_v3_add(d, d, p->pose[0].position);
+        tact_v3_sub(d, d, p->pose[1].position);
+        tact_m3_tmul_v3(at, rotation[1], d);
+        depth = fmax(depth,
+                     TORUS_TUBE_RADIUS_M - hypot(hypot(at[0], at[1]) - TORUS_RING_RADIUS_M, at[2]));
+    }
+    return depth;
+}
+
+static struct tact_charts *load_pebble(double scale)
+{
+    struct tact_charts *charts = NULL;
+    char *control = load_scene_text_with_edits("pebble.obj", NULL);
+    assert_int_equal(
+        tact_charts_subdivision(control, strlen(control), "pebble.obj", scale, &charts, NULL), 0);
+    free(control);
+    return charts;
+}
+
+/* Solids of patches, of revolution and of a control mesh, on a torus of patches and one in closed
+ * form, at random poses: a contact where, and only where, they overlap. Where a thin solid goes
+ * through a wall the overlap may have no normal, which is reported as -ERANGE. */
+static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void **state)
+{
+    (void)state;
+    double profile[64][2];
+    const int profile_points = bowl_profile(profile), poses = campaign_trial_count(150, 5000);
+    int all_apart = 0, by_volume = 0;
+    struct tact_charts *charts[3] = {load_torus_patches(4), NULL, load_pebble(1.0)};
+    assert_int_equal(
+        tact_charts_revolution((const double(*)[2])profile, profile_points, &charts[1], NULL), 0);
+    static const enum tact_shape_kind kinds[3] = {TACT_SHAPE_PATCHES, TACT_SHAPE_REVOLUTION,
+                                                  TACT_SHAPE_SUBDIVISION};
+    for (int i = 0; i < 6; i++) {
+        struct tact_shape a = {.kind = kinds[i / 2], .charts = charts[i / 2]},
+                          patches = {.kind = TACT_SHAPE_PATCHES, .charts = charts[0]},
+                          closed = {.kind = TACT_SHAPE_TORUS,
+                                    .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
+        struct smooth_query p;
+        int overlaps = 0, apart = 0, missed = 0, wrong = 0, without_normal = 0;
+        assert_int_equal(tact_shape_tessellate(&a), 0);
+        assert_int_equal(tact_shape_tessellate(&patches), 0);
+        assert_int_equal(tact_shape_tessellate(&closed), 0);
+        open_smooth_query(&a, i % 2 ? &closed : &patches, &p);
+        for (int k = 0; k < poses; k++) {
+            p.pose[0] = random_pose(0.03 + 0.6 * charts[i / 2]->radius);
+            p.pose[1] = random_pose(0.01);
+            const double depth = largest_depth_in_torus(&p);
+            const int rc = measure_smooth_query(&p);
+            overlaps += depth > 2e-4;
+            missed += depth > 2e-4 && rc == -EDOM;
+            without_normal += rc == -ERANGE;
+            apart += depth < -1e-3;
+            wrong += depth < -1e-3 && rc >= 0;
+        }
+        printf("%s on a torus %s: of %d overlaps %d missed, of %d apart %d with a contact; %d by "
+               "volume, %d without a normal\n",
+               (const char *const[]){"torus of patches", "bowl", "pebble"}[i / 2],
+               i % 2 ? "in closed form" : "of patches", overlaps, missed, apart, wrong,
+               p.counts[TACT_COUNT_NOT_FOUND], without_normal);
+        assert_true(overlaps > poses / 10);
+        all_apart += apart;
+        by_volume += p.counts[TACT_COUNT_NOT_FOUND];
+        assert_true(missed == 0 && wrong == 0);
+        close_smooth_query(&p);
+        if (i % 2) {
+            tact_shape_release(&closed);
+        }
+    }
+    assert_true(all_apart > poses && by_volume > poses / 4);
+    for (int i = 0; i < 3; i++) {
+        tact_charts_free(charts[i]);
+    }
+}
+
+/* A pebble, and a ball, in the middle of a pebble five times as large have no normal that separates
+ * them: -ERANGE, as of every model that measures a volume. */
+static void solid_inside_a_parametric_solid_is_reported(void **state)
+{
+    (void)state;
+    struct tact_charts *charts[2] = {load_pebble(1.0), load_pebble(0.2)};
+    struct tact_shape solid[3] = {{.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[0]},
+                                  {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[1]},
+                                  {.kind = TACT_SHAPE_SPHERE, .size = {2e-3, 2e-3, 2e-3}}};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tact_shape_tessellate(&solid[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        const struct tact_shape *small = &solid[1 + i / 2];
+        struct smooth_query p;
+        open_smooth_query(i % 2 ? small : &solid[0], i % 2 ? &solid[0] : small, &p);
+        p.pose[0].position[1] = 1e-3;
+        const int rc = measure_smooth_query(&p);
+        print_message("%d: %d\n", i, rc);
+        assert_true(rc == -ERANGE || rc >= 0);
+        assert_true(rc >= 0 || p.counts[TACT_COUNT_NOT_FOUND] == 1);
+        close_smooth_query(&p);
+    }
+    tact_charts_free(charts[0]);
+    tact_charts_free(charts[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap),
+        cmocka_unit_test(solid_inside_a_parametric_solid_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
