@@ -32,6 +32,7 @@ static const char *const left_out[] = {"admittance",
                                        "teleop_peg_local",
                                        "teleop_peg_remote",
                                        "tool",
+                                       "tool_puck",
                                        "tumbler",
                                        "wheel",
                                        "wheel_twin"};

@@ -296,6 +296,53 @@ static void peg_reaches_the_floor_of_its_hole(void **state)
     assert_int_equal(remove(path), 0);
 }
 
+/* tool_puck.yaml: the puck's deflections beyond the dead zone, 0.94 and 1.18 s at full speed, turn
+ * the peg by 0.47 of its 0.5 rad and move it by 59 mm along its own y axis; at the floor of the
+ * hole it presses with the limit; 1 s at full speed lifts it by 50 mm from where its target was
+ * then. */
+static void puck_puts_a_peg_into_its_hole(void **state)
+{
+    (void)state;
+    enum { ABOVE, PRESSED, END, MOMENTS };
+    static const uint64_t ticks[MOMENTS] = {2780, 4999, 6499};
+    double q[MOMENTS][6], target[MOMENTS][6], force[MOMENTS];
+    char path[] = "/tmp/tact_puck_XXXXXX";
+    struct run_result result;
+    struct tact_log *log;
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && close(file) == 0 && remove(path) == 0);
+    run_scene(&(struct run_options){.scene = "tool_puck.yaml",
+                                    .seconds = 6.5,
+                                    .clock = TACT_LOOP_FREE,
+                                    .source = "host",
+                                    .record = path},
+              &result);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    for (int i = 0; i < MOMENTS; i++) {
+        assert_int_equal(tact_log_seek(log, ticks[i]), 0);
+        assert_int_equal(tact_log_next(log, record), 1);
+        const double *v = record->values;
+        memcpy(q[i], v + tact_log_field(log, "peg_position", NULL), sizeof q[i]);
+        memcpy(target[i], v + tact_log_field(log, "peg_target", NULL), sizeof target[i]);
+        force[i] = tact_v3_norm(v + tact_log_field(log, "peg_torque", NULL));
+        print_message("at %.4f %.4f %.4f mm, turned by %.4f rad, %.4f N\n", q[i][0] * 1e3,
+                      q[i][1] * 1e3, q[i][2] * 1e3, q[i][5], force[i]);
+    }
+    assert_true(fabs(q[ABOVE][0] + 0.059 * sin(0.03)) < 1e-6);
+    assert_true(fabs(q[ABOVE][1] - 0.059 * cos(0.03)) < 1e-6);
+    assert_true(fabs(q[ABOVE][5] + 0.47) < 1e-6);
+    /* The floor is 72.5 mm below the peg, whose hole leaves it 0.25 mm on each side. */
+    assert_true(fabs(q[PRESSED][2] + 0.0725) < 1e-5);
+    assert_true(fabs(q[PRESSED][0]) < 2.6e-4 && fabs(q[PRESSED][1] - 0.06) < 2.6e-4);
+    assert_true(fabs(force[PRESSED] - 6.0) < 1e-9);
+    assert_true(fabs(target[END][2] - target[PRESSED][2] - 0.05) < 1e-9);
+    assert_true(fabs(q[END][2] - target[END][2]) < 1e-6);
+    free(record);
+    tact_log_close(log);
+    assert_int_equal(remove(path), 0);
+}
+
 /* grasp_tool.yaml: the box is put down where and how the hand turned it. */
 static void gripper_led_by_the_tool_moves_a_box(void **state)
 {
@@ -370,6 +417,7 @@ int main(void)
         cmocka_unit_test(puck_rates_have_the_speed_limits),
         cmocka_unit_test(tool_moves_by_rate_beyond_the_workspace_edge),
         cmocka_unit_test(peg_reaches_the_floor_of_its_hole),
+        cmocka_unit_test(puck_puts_a_peg_into_its_hole),
         cmocka_unit_test(gripper_led_by_the_tool_moves_a_box),
         cmocka_unit_test(invalid_led_tools_are_refused),
         cmocka_unit_test(tool_led_by_uncalibrated_channels_is_refused),
