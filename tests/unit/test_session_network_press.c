@@ -2,9 +2,10 @@
  * A wall pressed at a distance by sessions over network links: a weak, an average and a strong hand
  * move a device of 0.1 kg by 70 mm in 1 s, and the robot meets a wall after 50 mm. Links have a
  * one-way delay of 0 to 200 ms, 20 ms of jitter, 5 % of packets lost in bursts of 10 ms, and a
- * blackout of 0.3 s or 1 s. Both sessions are stepped in turn, in virtual time. Press: force on the
- * person at rest; drag: largest force against the hand in free air; peak: largest force of the
- * robot's tie.
+ * blackout of 0.3 s before the press or of 1 s in it, after which the deadman is released and held
+ * again. Both sessions are stepped in turn, in virtual time. Press: force on the person at rest;
+ * drag: largest force against the hand in free air; peak: largest force of the robot's tie, and of
+ * the wall.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -22,62 +23,143 @@
 #include "support/remote_scenes.h"
 
 static const double reach = 0.07, wall = 0.05; /* [m] */
+static const double impedance = 10.0;          /* [N s/m] */
+static const double default_tank = 0.1;        /* [J] */
+/* largest RMS speed at rest [m/s]: a long burst of loss within the last 0.5 s makes it 4e-3 */
+static const double max_late_speed = 1e-2;
 
 static const struct operator_hand {
     const char *name;
     double mass, damping, stiffness;
 } hands[] = {{"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1e3}};
 
-struct press {
-    double press, drag, peak, late_speed, least_energy;
+enum {
+    PLAYOUT_MS = 40,          /* playout wait of the channel, for jitter and repeats [ms] */
+    PRESS_END = 13000,        /* end of a press, 10 s after the motion [ticks] */
+    BLACKOUT_FROM = 7000,     /* of the blackout of 1 s, in the press [ticks] */
+    BLACKOUT_TO = 8000,       /* [ticks] */
+    DEADMAN_RELEASED = 8500,  /* [ticks] */
+    DEADMAN_HELD_AGAIN = 9010 /* [ticks] */
 };
 
-/* Opens both sites; the hand moves from 2 s on, when the ends have found each other. */
-static void open_press(const struct operator_hand *hand, const char *settings, double wall_position,
-                       double tank)
+struct press_options {
+    const struct operator_hand *hand;
+    int delay_ms, seed;
+    double wall_position, tank;
+    int has_blackout_in_press; /* 1: of 1 s, in the press; 0: of 0.3 s, before it */
+};
+
+struct press {
+    double press, drag, peak, late_speed, least_energy;
+    double wall_peak;          /* largest force on the wall [N] */
+    double force_in_blackout;  /* largest force on the person once it has faded [N] */
+    double largest_force_step; /* largest change of a force in a tick from the blackout on [N] */
+};
+
+/* Settings of both ends of the link. */
+static void print_press_settings(char *out, size_t size, const struct press_options *o)
+{
+    char delay[32];
+    tact_number_print(delay, sizeof delay, "%g", 1e-3 * o->delay_ms);
+    snprintf(out, size,
+             "jitter: 0.02, repeats: 20, link: {delay: %s, jitter: 0.02, loss: 0.05, burst: 0.01, "
+             "duplicate: 0.01, blackout: %s, seed: %d}",
+             delay, o->has_blackout_in_press ? "[7, 8]" : "[3, 3.3]", o->seed);
+}
+
+/* The hand moves from 2 s on, when the ends have found each other; its deadman is an operator's
+ * grip. */
+static void print_person_scene(char *out, size_t size, const struct press_options *o)
+{
+    char device[200];
+    snprintf(device, sizeof device,
+             "type: operator, settings: {script: [[1.49, 0, 0, 0], [1.5, 1, 0, 0]%s]}",
+             o->has_blackout_in_press
+                 ? ", [8.5, 1, 0, 0], [8.51, 0, 0, 0], [9, 0, 0, 0], [9.01, 1, 0, 0]"
+                 : "");
+    tact_number_print(out, size, person_scene_text, 0.1 + o->hand->mass, o->hand->damping,
+                      o->hand->stiffness, 90.0, 91.0, "", "impedance: 10");
+    replace_in_text(out, size, "[[0.5, 0, 0, 0], [1.5, 1, 0, 0]", "[[2, 0, 0, 0], [3, 1, 0, 0]");
+    replace_in_text(out, size, "type: button", device);
+    replace_in_text(out, size, "button.held", "button.grip");
+}
+
+static void print_robot_scene(char *out, size_t size, const struct press_options *o)
+{
+    char tie[128], place[64];
+    tact_number_print(tie, sizeof tie, "impedance: 10, stiffness: 1000, damping: 30, tank: %g",
+                      o->tank);
+    snprintf(out, size, robot_scene_text, tie);
+    tact_number_print(place, sizeof place, "position: [%g,", o->wall_position + 0.06);
+    replace_in_text(out, size, "position: [0.11,", place);
+}
+
+static void open_press(const struct press_options *o)
 {
     const int port = find_free_udp_port();
-    char text[4096], tie[128], place[64], device[512];
+    char text[4096], settings[256], device[512];
+    print_press_settings(settings, sizeof settings, o);
     for (int i = 0; i < SITES; i++) {
         snprintf(device, sizeof device, "type: network, settings: {%s: \"127.0.0.1:%d\", %s}",
                  i ? "listen" : "connect", port, settings);
-        if (i == PERSON) {
-            tact_number_print(text, sizeof text, person_scene_text, 0.1 + hand->mass, hand->damping,
-                              hand->stiffness, 90.0, 91.0, "", "impedance: 10");
-            replace_in_text(text, sizeof text, "[[0.5, 0, 0, 0], [1.5, 1, 0, 0]",
-                            "[[2, 0, 0, 0], [3, 1, 0, 0]");
-            replace_in_text(
-                text, sizeof text, "type: button",
-                "type: operator, settings: {script: [[0, 0, 0, 0]], deadman_from: 1.5}");
-            replace_in_text(text, sizeof text, "button.held", "button.deadman");
-        } else {
-            tact_number_print(tie, sizeof tie,
-                              "impedance: 10, stiffness: 1000, damping: 30, tank: %g", tank);
-            snprintf(text, sizeof text, robot_scene_text, tie);
-            tact_number_print(place, sizeof place, "position: [%g,", wall_position + 0.06);
-            replace_in_text(text, sizeof text, "position: [0.11,", place);
-        }
+        (i ? print_robot_scene : print_person_scene)(text, sizeof text, o);
         replace_in_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
         scenes[i] = parse_remote_scene(text);
         open_session_of_site(i, NULL);
     }
 }
 
-static struct press run_press(const struct operator_hand *hand, const char *settings,
-                              double wall_place, double tank, int end)
+/* Force of the robot on the wall, its only contact [N]. */
+static double wall_force(void)
+{
+    struct tact_world *world = sessions[ROBOT]->world;
+    double force = 0.0;
+    int count;
+    const int *near = tact_world_near(world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(world, near[i]);
+        force += c->touching ? fabs(c->wrench[0]) : 0.0;
+    }
+    return force;
+}
+
+/* In the blackout in the press the force has faded 0.3 s after the last wave was used, within
+ * 0.1 s of waves and 0.2 s of the tie, and stays so until the deadman was released and held again.
+ */
+static void record_blackout(const struct press_options *o, int tick, const double last[SITES],
+                            struct press *r)
+{
+    if (tick >= BLACKOUT_FROM + o->delay_ms + PLAYOUT_MS + 300 && tick < DEADMAN_HELD_AGAIN - 10) {
+        r->force_in_blackout = fmax(r->force_in_blackout, fabs(tie_force(PERSON)));
+    }
+    for (int i = 0; i < SITES && tick >= BLACKOUT_FROM; i++) {
+        r->largest_force_step = fmax(r->largest_force_step, fabs(tie_force(i) - last[i]));
+    }
+}
+
+static struct press run_press(const struct press_options *o, int end)
 {
     struct press r = {.peak = 0.0};
-    double speed = 0.0;
-    open_press(hand, settings, wall_place, tank);
+    double speed = 0.0, last[SITES] = {0.0};
+    open_press(o);
     for (int k = wait_for_both_links(); k < end; k++) {
+        if (k > BLACKOUT_TO && (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
+            usleep(5000);
+        }
         step_both_sessions();
         r.drag = k >= 2000 ? fmax(r.drag, -tie_force(PERSON)) : 0.0;
         r.peak = fmax(r.peak, tie_force(ROBOT));
+        r.wall_peak = fmax(r.wall_peak, wall_force());
+        if (o->has_blackout_in_press) {
+            record_blackout(o, k, last, &r);
+        }
         if (k >= end - 500) {
             const double v = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).v[0];
             speed += v * v / 500.0;
             r.press -= tie_force(PERSON) / 500.0;
         }
+        last[PERSON] = tie_force(PERSON);
+        last[ROBOT] = tie_force(ROBOT);
     }
     r.late_speed = sqrt(speed);
     r.least_energy =
@@ -87,18 +169,26 @@ static struct press run_press(const struct operator_hand *hand, const char *sett
 }
 
 /* Drag of the average hand by the one-way delay with its playout, of the table of the literature
- * page, linear between its rows [ms], [N]. Beyond 100 ms it is that of the first round trip, b
- * times the rate of the hand, 1.31 N. */
+ * page, linear between its rows and constant beyond them [ms], [N]. */
 static double drag_in_literature_table(double delay_ms)
 {
-    static const double rows[][2] = {{0, 0.40}, {5, 0.44}, {20, 0.55}, {50, 0.74}, {100, 1.02}};
-    for (int i = 1; i < 5; i++) {
+    static const double rows[][2] = {{0, 0.40},  {5, 0.44},   {20, 0.55},
+                                     {50, 0.74}, {100, 1.02}, {200, 1.15}};
+    for (int i = 1; i < 6; i++) {
         if (delay_ms <= rows[i][0]) {
             return rows[i - 1][1] + (delay_ms - rows[i - 1][0]) / (rows[i][0] - rows[i - 1][0]) *
                                         (rows[i][1] - rows[i - 1][1]);
         }
     }
-    return 1.31;
+    return rows[5][1];
+}
+
+/* Largest drag relative to that table. Over 240 ms in all, b times the rate of the average hand
+ * within the first round trip is 1.27 N already; over 140 ms the force that sets the robot's mass
+ * in motion adds 0.2 N (WAVES.md). The table has the average hand alone. */
+static double largest_relative_drag(const struct press_options *o)
+{
+    return o->delay_ms <= 50 ? 1.1 : o->hand == &hands[1] ? 1.15 : 1.2;
 }
 
 static double ideal_press_force(const struct operator_hand *hand)
@@ -106,34 +196,75 @@ static double ideal_press_force(const struct operator_hand *hand)
     return (reach - wall) / (1.0 / hand->stiffness + 1.0 / 1000.0 + 1.0 / 5000.0);
 }
 
-enum { PLAYOUT_MS = 40 }; /* playout wait of the channel, for jitter and repeats [ms] */
-
-static void press_over_poor_link(int delay_ms, const struct operator_hand *hand, int seed)
+/* A line under the force F contains F^2 d / (2 b), which the tank has to supply: the press that
+ * a tank bears over this link. */
+static double press_force_of_tank(double tank, int delay_ms)
 {
-    char settings[200], delay[32];
-    tact_number_print(delay, sizeof delay, "%g", 1e-3 * delay_ms);
-    snprintf(settings, sizeof settings,
-             "jitter: 0.02, repeats: 20, link: {delay: %s, jitter: 0.02, loss: 0.05, burst: 0.01, "
-             "duplicate: 0.01, blackout: [3, 3.3], seed: %d}",
-             delay, seed);
-    const struct press p = run_press(hand, settings, wall, 1.0, 13000),
-                       beyond_reach = run_press(hand, settings, 1.0, 1.0, 3000);
-    const double series_spring_force = ideal_press_force(hand),
-                 table = drag_in_literature_table(delay_ms + PLAYOUT_MS);
-    print_message("%3d ms %-7s press %.2f of %.2f N, drag %.2f of %.2f N, peak %.2f N, %.0e m/s at "
-                  "the end\n",
-                  delay_ms, hand->name, p.press, series_spring_force, beyond_reach.drag, table,
-                  p.peak, p.late_speed);
-    /* the strong hand's line holds 2 J at 240 ms, more than the tank, which damping refills */
-    const int has_long_delay = delay_ms > 100 && hand->stiffness > 500.0;
-    assert_true(fabs(p.press / series_spring_force - 1.0) < (has_long_delay ? 0.2 : 0.05));
-    assert_true(beyond_reach.drag < (delay_ms + PLAYOUT_MS <= 100 ? 1.1 : 1.05) * table);
-    assert_true(p.peak < 1.5 * series_spring_force && p.late_speed < 2e-3 &&
-                p.least_energy > -1e-12);
-    if (is_long_campaign()) {
-        print_message("                with a tank of 0.1 J press %.2f N\n",
-                      run_press(hand, settings, wall, 0.1, 13000).press);
+    return sqrt(2.0 * impedance * tank / (1e-3 * (delay_ms + PLAYOUT_MS)));
+}
+
+/* Largest force on the wall where the drive ties hand and robot to each other, without a line:
+ * 7.4, 6.9 and 9.2 N for the three hands, by 20 steps of each millisecond. */
+static double largest_wall_force_without_line(const struct operator_hand *hand)
+{
+    const double h = 5e-5;
+    double x = 0.0, v = 0.0, robot_x = 0.0, robot_v = 0.0, peak = 0.0;
+    for (int k = 0; k < 60000; k++) {
+        const double s = fmin(1.0, k * h),
+                     target = reach * s * s * s * (10.0 + s * (6.0 * s - 15.0)),
+                     target_rate = reach * 30.0 * s * s * (1.0 - s) * (1.0 - s);
+        const double drive = 1000.0 * (x - robot_x) + 30.0 * (v - robot_v),
+                     contact = 5000.0 * fmax(0.0, robot_x - wall);
+        v += h * (hand->damping * (target_rate - v) + hand->stiffness * (target - x) - v - drive) /
+             (0.1 + hand->mass);
+        x += h * v;
+        robot_v += h * (drive - 2.0 * robot_v - contact) / 0.5;
+        robot_x += h * robot_v;
+        peak = fmax(peak, contact);
     }
+    return peak;
+}
+
+/* The page states 5.8 N as the ideal of the average hand. */
+static double ideal_wall_peak(const struct operator_hand *hand)
+{
+    return hand == &hands[1] ? 5.8 : largest_wall_force_without_line(hand);
+}
+
+static void check_press(const struct press_options *o)
+{
+    const struct press p = run_press(o, PRESS_END);
+    const double ideal = ideal_press_force(o->hand), wall_peak = ideal_wall_peak(o->hand);
+    print_message("%3d ms %-7s press %.2f of %.2f N, peak %.2f N, on the wall %.2f of %.2f N, %.0e "
+                  "m/s at the end\n",
+                  o->delay_ms, o->hand->name, p.press, ideal, p.peak, p.wall_peak, wall_peak,
+                  p.late_speed);
+    /* 1 J is just what the line of the strong hand contains at 240 ms */
+    const int exceeds_tank = o->delay_ms > 100 && o->hand->stiffness > 500.0;
+    assert_true(fabs(p.press / ideal - 1.0) < (exceeds_tank ? 0.2 : 0.05));
+    assert_true(p.peak < 1.5 * ideal && p.wall_peak < 1.5 * wall_peak &&
+                p.late_speed < max_late_speed && p.least_energy > -1e-12);
+}
+
+static void check_drag(struct press_options o)
+{
+    o.wall_position = 1.0;
+    const double drag = run_press(&o, 3000).drag,
+                 table = drag_in_literature_table(o.delay_ms + PLAYOUT_MS);
+    print_message("               drag %.2f of %.2f N\n", drag, table);
+    assert_true(drag < largest_relative_drag(&o) * table);
+}
+
+/* With the default tank the press is what the tank bears. */
+static void check_press_by_default_tank(struct press_options o)
+{
+    o.tank = default_tank;
+    const double press = run_press(&o, PRESS_END).press,
+                 expected =
+                     fmin(ideal_press_force(o.hand), press_force_of_tank(o.tank, o.delay_ms));
+    print_message("               with a tank of 0.1 J press %.2f N, expected %.2f\n", press,
+                  expected);
+    assert_true(fabs(press / expected - 1.0) < 0.12);
 }
 
 /* Force and peak are those of springs in series, of a line without delay, with every hand. */
@@ -144,9 +275,53 @@ static void wall_is_pressed_over_poor_links(void **state)
     const int count = campaign_trial_count(2, 6);
     for (int i = 0; i < count; i++) {
         for (int h = 0; h < 3; h++) {
-            const int seed = 1 + i + 10 * h + (int)(campaign_seed_offset() % 1000000) * 100;
-            press_over_poor_link(delays_ms[i], &hands[h], seed);
+            const struct press_options o = {.hand = &hands[h],
+                                            .delay_ms = delays_ms[i],
+                                            .seed = 1 + i + 10 * h +
+                                                    (int)(campaign_seed_offset() % 1000000) * 100,
+                                            .wall_position = wall,
+                                            .tank = 1.0};
+            check_press(&o);
+            check_drag(o);
+            if (is_long_campaign() || (!IS_SANITIZER_BUILD && i == 0 && h > 0)) {
+                check_press_by_default_tank(o);
+            }
         }
+    }
+}
+
+static void check_press_after_blackout(struct press_options o)
+{
+    const double without = run_press(&o, PRESS_END).press, ideal = ideal_press_force(o.hand);
+    o.has_blackout_in_press = 1;
+    /* again 10 s after the deadman was held again */
+    const struct press p = run_press(&o, DEADMAN_HELD_AGAIN + 10000);
+    print_message("%3d ms %-7s press %.2f N without 1 s of silence, %.2f after it, of %.2f; at "
+                  "most %.4f N in it, %.3f N in a tick, %.0e m/s at the end\n",
+                  o.delay_ms, o.hand->name, without, p.press, ideal, p.force_in_blackout,
+                  p.largest_force_step, p.late_speed);
+    /* the strong hand has 7.9 N at 200 ms before and 8.7 after, as the tank is filled again */
+    assert_true(p.press > 0.95 * without && p.press < 1.02 * ideal);
+    assert_true(p.force_in_blackout < 0.05 && p.largest_force_step < 0.05 * ideal);
+    assert_true(p.peak < 1.5 * ideal && p.late_speed < max_late_speed && p.least_energy > -1e-12);
+}
+
+/* 1 s of silence in the press: the force fades, nothing engages until the deadman was released, and
+ * the same press returns, with every hand. */
+static void press_returns_after_a_blackout(void **state)
+{
+    (void)state;
+    static const int delays_ms[] = {50, 0, 5, 20, 100, 200};
+    SKIP_IN_QUICK_SANITIZER_RUN();
+    const int count = campaign_trial_count(3, 18);
+    for (int i = 0; i < count; i++) {
+        const int h = i % 3;
+        check_press_after_blackout((struct press_options){
+            .hand = &hands[h],
+            .delay_ms = delays_ms[i / 3],
+            .seed = 1 + i / 3 + 10 * h + (int)(campaign_seed_offset() % 1000000) * 100,
+            .wall_position = wall,
+            .tank = 1.0});
     }
 }
 
@@ -154,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wall_is_pressed_over_poor_links),
+        cmocka_unit_test(press_returns_after_a_blackout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

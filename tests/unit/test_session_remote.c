@@ -118,12 +118,13 @@ static void lost_site_engages_again_only_by_its_deadman(void **state)
         force_jump = fmax(force_jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
         robot_jump = fmax(robot_jump, fabs(t.at[i][ROBOT_FORCE] - t.at[i - 1][ROBOT_FORCE]));
     }
+    const double before = mean_of_log_column(&t, PERSON_FORCE, 2.8, 3.0),
+                 again = mean_of_log_column(&t, PERSON_FORCE, 9.0, 10.0);
     print_message("felt before %.2f N, in the silence %.3f N, after %.2f N, again %.2f N; largest "
                   "step of a tick %.3f N, of the robot %.3f N\n",
-                  mean_of_log_column(&t, PERSON_FORCE, 2.8, 3.0),
-                  peak_of_log_column(&t, PERSON_FORCE, 3.9, 4.0),
-                  peak_of_log_column(&t, PERSON_FORCE, 4.5, 5.5),
-                  mean_of_log_column(&t, PERSON_FORCE, 9.0, 10.0), force_jump, robot_jump);
+                  before, peak_of_log_column(&t, PERSON_FORCE, 3.9, 4.0),
+                  peak_of_log_column(&t, PERSON_FORCE, 4.5, 5.5), again, force_jump, robot_jump);
+    assert_true(fabs(again / before - 1.0) < 0.05);
     assert_true(peak_of_log_column(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
     assert_true(peak_of_log_column(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
     assert_true(peak_of_log_column(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
