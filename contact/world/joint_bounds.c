@@ -314,6 +314,19 @@ double tact_joint_bounds_solve_once(struct tact_world *world, struct island *isl
     return worst;
 }
 
+void tact_joint_bounds_solve_after_contacts(struct tact_world *world, struct island *island)
+{
+    for (int k = 0; k < island->bounds.count && island->blocks.count > 0;) {
+        struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
+        double size = 0.0, error = 0.0;
+        (void)measure_hand_bounds(world, of, &size, &error);
+        if (error > world->options.tolerance * world->options.tolerance * tact_max(error, size)) {
+            (void)solve_hand_bounds(world, of, island);
+        }
+        k += of->count;
+    }
+}
+
 void tact_joint_bounds_copy_impulses(struct tact_world *world, const struct island *island,
                                      double *impulses, int back)
 {

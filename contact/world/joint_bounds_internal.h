@@ -83,6 +83,10 @@ void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct isl
  * over the impulses. */
 double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island);
 
+/* Solves the bounds of a solved island again where the contacts, which the last sweep solved after
+ * them, left a residual over the tolerance. */
+void tact_joint_bounds_solve_after_contacts(struct tact_world *world, struct island *island);
+
 /* Sets the piece of the law that an impulse is on: a kink, or a target rate. Beyond a kink where no
  * stop limits the rate, the impulse is set back to the kink. */
 void tact_joint_bound_find_piece(struct joint_bound *b);

@@ -201,6 +201,8 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
             /* No joint passes its stop, converged or not. For given contact impulses, the impulses
              * of joint stops and joint friction leave the least energy possible. */
             tact_joint_bounds_solve_once(world, island);
+        } else {
+            tact_joint_bounds_solve_after_contacts(world, island);
         }
     }
 }
