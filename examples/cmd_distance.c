@@ -1,6 +1,7 @@
 /* tact distance: distance of two convex solids, or the depth of their overlap. */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
@@ -17,7 +18,8 @@ static const char help[] =
     "it. Each is the path of a mesh (OBJ or STL), whose convex hull is taken, or one of\n"
     "  sphere:RADIUS  capsule:RADIUS,LENGTH  cylinder:RADIUS,LENGTH  box:X,Y,Z (full edges)\n"
     "  ellipsoid:X,Y,Z (full axes)  halfspace (z <= 0)\n"
-    "all in m. The axis of capsule and cylinder is z, and LENGTH that of its straight part.\n\n"
+    "all in m, sizes and positions up to 1e9 m. The axis of capsule and cylinder is z, and LENGTH\n"
+    "that of its straight part.\n\n"
     "  --pose-a POSE    of A: \"x y z\" or \"x y z qw qx qy qz\"; default: the origin\n"
     "  --pose-b POSE    of B\n"
     "  --scale S        of the coordinates of mesh files; 0.001 for files in mm; default 1\n"
@@ -59,11 +61,12 @@ static int print_distance_json(const struct tact_distance *d)
         json_array_append_new(gaps, json_real(d->gap[i]));
     }
     json_t *all =
-        json_pack("{s:f, s:f, s:o, s:[s, s], s:[o, o], s:o, s:o, s:i}", "distance", d->distance,
-                  "duality_gap", d->distance - d->bound, "normal", text_json_numbers(d->normal, 3),
-                  "features", tact_feature_name(d->feature[0]), tact_feature_name(d->feature[1]),
-                  "points", text_json_numbers(d->point[0], 3), text_json_numbers(d->point[1], 3),
-                  "polygon", polygon, "gaps", gaps, "supports", d->supports);
+        json_pack("{s:f, s:f, s:o, s:[s, s], s:[o, o], s:o, s:o, s:i}", "distance",
+                  d->distance + 0.0 /* no -0.0 */, "duality_gap", d->distance - d->bound, "normal",
+                  text_json_numbers(d->normal, 3), "features", tact_feature_name(d->feature[0]),
+                  tact_feature_name(d->feature[1]), "points", text_json_numbers(d->point[0], 3),
+                  text_json_numbers(d->point[1], 3), "polygon", polygon, "gaps", gaps, "supports",
+                  d->supports);
     return text_print_json(all);
 }
 
@@ -75,7 +78,7 @@ static void print_distance_row(const char *name, const char *unit, const double 
 static void print_distance_table(const struct tact_distance *d)
 {
     printf("%s on %s: %.12g m %s (duality gap %.1e m)\n", tact_feature_name(d->feature[0]),
-           tact_feature_name(d->feature[1]), d->distance < 0.0 ? -d->distance : d->distance,
+           tact_feature_name(d->feature[1]), fabs(d->distance),
            d->distance < 0.0 ? "deep" : "apart", d->distance - d->bound);
     print_distance_row("normal", "", d->normal);
     print_distance_row("point of A", "m", d->point[0]);

@@ -12,6 +12,9 @@
 #include "rt/file.h"
 #include "viewer/server.h"
 
+#define MAX_PLACE 1e9  /* largest coordinate and size, as in scenes [m] */
+#define MIN_SIZE 1e-30 /* smallest size, whose volume squared is not 0 [m] */
+
 /* Parses up to `most` finite numbers between blanks and commas; -1 on anything else. */
 static int parse_word_numbers(const char *text, double *out, int most)
 {
@@ -53,6 +56,11 @@ int parse_pose_words(const char *word, struct tact_pose *out)
     memcpy(out->position, v, sizeof out->position);
     memcpy(out->quat_wxyz, v + 3, sizeof out->quat_wxyz);
     double norm = tact_quat_normalize(out->quat_wxyz);
+    for (int i = 0; i < 3 && count >= 0; i++) {
+        if (fabs(v[i]) > MAX_PLACE) {
+            return -ERANGE;
+        }
+    }
     return (count == 3 || count == 7) && norm > 0.0 && isfinite(norm) ? 0 : -1;
 }
 
@@ -86,7 +94,7 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
     double number[3] = {0.0, 0.0, 0.0};
     int count = parse_word_numbers(size_text, number, 3), good = count == type->lengths;
     for (int i = 0; good && i < count; i++) {
-        good = number[i] > 0.0;
+        good = number[i] >= MIN_SIZE && number[i] <= MAX_PLACE;
     }
     struct tact_shape_lengths lengths = {number[0], number[1], number[1], {0.0}};
     tact_v3_copy(lengths.size, number);
@@ -94,8 +102,8 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
     if (!good || tact_shape_tessellate(out)) {
         char form[64];
         return tact_error_set(err, -EDOM,
-                              "\"%s\" is no shape: expected %s with positive sizes in m", word,
-                              format_shape_syntax(type, form, sizeof form));
+                              "\"%s\" is no shape: expected %s with sizes from %g to %g m", word,
+                              format_shape_syntax(type, form, sizeof form), MIN_SIZE, MAX_PLACE);
     }
     return 0;
 }
@@ -201,14 +209,19 @@ struct shape_pair_options shape_pair_options_default(void)
 int parse_shape_pair_option(struct shape_pair_options *q, const char *command, int option,
                             const char *text)
 {
+    int rc;
     switch (option) {
     case 'a':
     case 'b':
-        return parse_pose_words(text, &q->pose[option - 'a'])
-                   ? command_usage(command,
-                                   "--pose-%c \"%s\": expected \"x y z\" or \"x y z qw qx qy qz\"",
-                                   option, text)
-                   : 0;
+        rc = parse_pose_words(text, &q->pose[option - 'a']);
+        if (rc == -ERANGE) {
+            return command_usage(command, "--pose-%c \"%s\": a position must be within %g m",
+                                 option, text, MAX_PLACE);
+        }
+        return rc ? command_usage(command,
+                                  "--pose-%c \"%s\": expected \"x y z\" or \"x y z qw qx qy qz\"",
+                                  option, text)
+                  : 0;
     case 's':
         return parse_finite_number(text, &q->scale) || q->scale <= 0.0
                    ? command_usage(command, "--scale %s: a positive number is expected", text)

@@ -27,7 +27,8 @@ int read_soup_of_file(const char *path, double scale, struct tact_soup *out,
                       struct tact_error *err);
 void release_parsed_shape(struct parsed_shape *shape);
 
-/* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0 or -1. */
+/* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0, -1, or
+ * -ERANGE for a coordinate beyond 1e9 m. */
 int parse_pose_words(const char *word, struct tact_pose *out);
 
 /* Parses a finite number without trailing text. Returns 0 or -1. */

@@ -826,6 +826,10 @@ def distance(folder):
     with open(points, "w", encoding="ascii") as stream:
         stream.write("v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nv 0.1 0.1 0.1\nf 1 2 5\nf 3 4 5\n")
     near(measured(points, "sphere:0.5", "--scale", "0.5", "--pose-b", "0 0 -2")["distance"], 1.5)
+    near(measured("box:1,1,1", "box:1,1,1", "--pose-a", "1e9 0 0")["distance"] - 1e9, -1)
+    near(measured("box:1e-30,1e-30,1e-30", "box:1e-30,1e-30,1e-30", "--pose-a", "3e-30 0 0")["distance"] * 1e30, 2)
+    out, err = tact("distance", "box:1,1,1", "box:1,1,1", "--pose-a", "0 0 1")
+    assert not err and "face on face: 0 m apart" in out, out
     out, err = tact("distance", "box:1,1,1", "box:1,1,1", "--pose-a", "0.9 0 0", code=1)
     assert not err and "face on face: 0.1 m deep" in out, out
     with open(points, "w", encoding="ascii") as stream:
@@ -834,6 +838,10 @@ def distance(folder):
             ((points, "halfspace"), 3, "points.obj: the 4 points have no convex hull"),
             (("no/such.obj", "halfspace"), 3, "no/such.obj"),
             (("sphere:-1", "halfspace"), 2, "sphere:-1"),
+            (("sphere:1.1e9", "sphere:1"), 2, "sizes from 1e-30 to 1e+09 m"),
+            (("box:1,1,1", "box:1e-31,1,1"), 2, "sizes from 1e-30 to 1e+09 m"),  # 1e-80: inf deep
+            (("sphere:1", "sphere:1", "--pose-b", "0 -1e200 0"), 2, "within 1e+09 m"),  # 2 m deep
+            (("box:1,1,1", "box:1,1,1", "--pose-a", "1e155 0 0"), 2, "within 1e+09 m"),  # 0 m apart
             (("halfspace", "halfspace"), 2, "one of them not a halfspace"),
             (("torus:2,1", "halfspace"), 2, "expected two of sphere"),
             (("sphere:1",), 2, "two shapes"),
