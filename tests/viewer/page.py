@@ -158,6 +158,30 @@ def check_pixels(browser):
     assert sum(abs(a - b) for a, b in zip(hidden, bare)) > 30, (hidden, bare)
 
 
+def check_force(browser, rows):
+    """The arrow of each force by itself, from the side: red at the middle of its shaft, and neither beside it nor beyond its
+    ends, which are where the log's force is to the scale of the largest."""
+    frame = show(browser, 4000)
+    browser.evaluate("setDark(false), toggle('solids'), toggle('patches'), toggle('torsion'), turn(0, 0.05), 1")
+    browser.wait("!tactPage.dirty")
+    scale, thick = browser.evaluate("[0.2 * tactPage.stage.distance / tactPage.stage.longestForce, 0.02 * tactPage.stage.distance]")
+    for i, name in enumerate(("ruler_pinch_left_distal", "ruler_pinch_right_distal")):
+        along = [scale * float(rows[4000][f"{name}_wrench[{k}]"]) for k in range(3)]
+        contact = frame["contacts"][i]
+        tail = [p - a if contact["pushes"] else p for p, a in zip(contact["pressure"], along)]
+        places = [[t + share * a for t, a in zip(tail, along)] for share in (0.4, 0.7, 1.15, -0.15, 0.4)]
+        places[-1][2] += thick
+        browser.evaluate(f"tactPage.stage.frame = {{...tactPage.stage.frame, contacts: [tactPage.frames[tactPage.shown].contacts[{i}]]}}, 1")
+        red = [colour[0] > 100 and colour[0] > 60 + max(colour[1:3]) for colour in (pixel(browser, place) for place in places)]
+        assert red == [True, True, False, False, False], (name, red, along)
+        browser.evaluate("tactPage.stage.shown.forces = false, 1")
+        bare = pixel(browser, places[0])
+        browser.evaluate("tactPage.stage.shown.forces = true, 1")
+        assert min(bare[:3]) > 230, bare
+    browser.evaluate("toggle('solids'), toggle('patches'), toggle('torsion'), 1")
+    browser.wait("!tactPage.dirty")
+
+
 def check_hands(browser):
     """Keys, steps, selection by a click on the page."""
     browser.evaluate("send({op: 'pause'}), 1")
@@ -509,6 +533,7 @@ def main():
             check_states(browser)
             check_plots(browser, rows)
             check_pixels(browser)
+            check_force(browser, rows)
             check_hands(browser)
             check_keys(browser)
             if shots:

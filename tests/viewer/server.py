@@ -61,14 +61,17 @@ def check_frames(viewer):
         vertices, triangles = struct.unpack_from("<II", mesh, 8)
         assert len(mesh) == 16 + 12 * vertices + 12 * triangles
     assert tick(frame) == 1, tick(frame)
+    kinds = []  # of what follows: frames only, as a page has the meshes
     for target in (2000, 40, hello["last"]):
         ask(client, "seek", tick=target)
         for _ in range(20):
             frame = next_frame(client)
+            kinds.append(frame[0])
             if tick(frame) == target:
                 break
         assert tick(frame) == target, (tick(frame), target)
     assert len(frame) < 20000, len(frame)
+    assert kinds.count(1) == 0 and kinds == [2] * len(kinds) and len(kinds) >= 3, kinds
     client.close()
 
 
@@ -217,10 +220,25 @@ def check_paced(tact, source, folder):
         _, _, frame = start(client)
         passed = time.monotonic() - began
         assert tick(frame) < 1000 * passed + 50, (tick(frame), passed)  # in real time, from this client on
+        for bad in ({}, {"token": ""}, {"token": "0" * 32}, {"token": token[:-1]}):
+            for op, more in (("pause", {}), ("step", {"ticks": 3}), ("speed", {"factor": 1e-3}), ("seek", {"tick": 0})):
+                ask(client, op, **more, **bad)
+        before = tick(frame)
+        for _ in range(10):
+            frame = next_frame(client)
+            assert not isinstance(frame, str) and not frame[1] & 1, frame
+        assert tick(frame) > before + 5, (tick(frame), before)  # at a thousandth of the speed it would be there in 5 s
         ask(client, "pause", token=token)
         while not frame[1] & 1:
             frame = next_frame(client)
         paused = tick(frame)
+        for op, more in (("step", {"ticks": 3}), ("play", {})):
+            ask(client, op, **more)
+        shows_still = number(frame)
+        ask(client, "step", ticks=0, token=token)  # is answered by a frame, after those above
+        while number(frame) == shows_still:
+            frame = next_frame(client)
+        assert tick(frame) == paused and frame[1] & 1, (tick(frame), paused)
         ask(client, "step", ticks=3, token=token)
         assert tick(at_tick(client, paused + 3)) == paused + 3
         ask(client, "speed", factor=10, token=token)
@@ -232,6 +250,28 @@ def check_paced(tact, source, folder):
         viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def check_never_armed(tact, source, folder):
+    """Outputs that the deadman keeps disarmed stay so, whatever a page asks for with the token."""
+    with open(os.path.join(source, "examples/scenes/ruler.yaml"), encoding="utf-8") as file:
+        text = file.read().replace("    settings:\n", "    settings:\n      deadman_from: 9\n", 1)
+    scene = os.path.join(folder, "disarmed.yaml")
+    with open(scene, "w", encoding="utf-8") as file:
+        file.write(text)
+    with Viewer(tact, "sim", scene, "--view", "--no-browser", "--quiet", stream="stderr") as viewer:
+        client, token = connect(viewer), token_of(viewer)
+        _, _, frame = start(client)
+        for op in ("arm", "armed", "enable", "deadman", "limit", "reset", "safety", "set", "output"):
+            ask(client, op, value=1, limit=1e9, name="operator.deadman", token=token)
+        began, states = tick(frame), set()
+        while tick(frame) < began + 400:
+            frame = next_frame(client)
+            states.add((frame[2], frame[1] & 4))
+        assert states == {(0, 0)}, states  # disarmed, and the deadman released
+        ask(client, "stop", token=token)
+        viewer.process.communicate(timeout=30)
+        assert viewer.process.returncode == 0
 
 
 def values_of(frame, hello):
@@ -436,6 +476,7 @@ def main():
         check_replayed(tact, log)
         check_live(tact, source, folder)
         check_paced(tact, source, folder)
+        check_never_armed(tact, source, folder)
         check_paced_pressure(tact, folder)
         for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],
                       ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"],
