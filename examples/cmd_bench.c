@@ -145,7 +145,8 @@ static int set_bench_option(struct query *q, int option, const char *text)
                 return add_bench_scene(q, names[i]);
             }
         }
-        return command_usage(q->name, "--scene %s: there is no such scene", text);
+        return command_usage(q->name, "--scene %s: tact bench contact has no scene of this name",
+                             text);
     case 'f':
         q->folder = text;
         return 0;

@@ -53,8 +53,8 @@ static bool is_header_of_tact(const struct file_record *record)
 {
     struct tact_cursor in = {record->content, (size_t)record->length, false};
     bool right = record->opcode == TACT_MCAP_HEADER &&
-                 tact_span_equals_text(tact_get_text(&in), MCAP_PROFILE);
-    struct tact_span library = tact_get_text(&in);
+                 tact_span_equals_text(tact_cursor_read_text(&in), MCAP_PROFILE);
+    struct tact_span library = tact_cursor_read_text(&in);
     return right && !in.bad && library.size > strlen(MCAP_LIBRARY_PREFIX) &&
            !memcmp(library.data, MCAP_LIBRARY_PREFIX, strlen(MCAP_LIBRARY_PREFIX));
 }
@@ -67,7 +67,7 @@ static bool are_facts_of_part(struct tact_cursor map, const char *session, const
     char crc[16];
     while (map.left > 0 && !map.bad) {
         size_t before = (size_t)(map.at - start);
-        struct tact_span key = tact_get_text(&map), value = tact_get_text(&map);
+        struct tact_span key = tact_cursor_read_text(&map), value = tact_cursor_read_text(&map);
         if (!map.bad && tact_span_equals_text(key, TACT_FACTS_CRC_KEY)) {
             snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
             return is_same_session && is_same_file_number && tact_span_equals_text(value, crc);
@@ -92,8 +92,8 @@ static bool has_facts_of_part(int fd, const char *session, const char *number)
             !right || record.opcode == TACT_MCAP_CHUNK || (i == 0 && !is_header_of_tact(&record));
         if (!found && record.opcode == TACT_MCAP_METADATA) {
             struct tact_cursor in = {record.content, (size_t)record.length, false};
-            found = tact_span_equals_text(tact_get_text(&in), TACT_FACTS_METADATA_NAME);
-            struct tact_span map = tact_get_text(&in);
+            found = tact_span_equals_text(tact_cursor_read_text(&in), TACT_FACTS_METADATA_NAME);
+            struct tact_span map = tact_cursor_read_text(&in);
             same =
                 found && !in.bad &&
                 are_facts_of_part((struct tact_cursor){map.data, map.size, false}, session, number);

@@ -28,8 +28,8 @@ struct picture_contact {
     double outline[TACT_PATCH_CORNERS][3]; /* world [m] */
     int corners;
     double centre[3];    /* centre of pressure, world [m] */
-    double force[3];     /* force on the moving body [N], world */
-    double torsion[3];   /* torsional torque about the normal [N m], world */
+    double force[3];     /* contact force that is drawn, on the moving body [N], world */
+    double torsion[3];   /* torsion that is drawn, a torque about the normal [N m], world */
     int is_finger_force; /* 1: the force is a finger's, and its arrow ends where the finger pushes
                           */
     /* index of the contact's patch in the scene's pressure map; -1: it has none */

@@ -395,7 +395,7 @@ static const int ends[] = {SIGTERM, SIGHUP, SIGALRM};
 enum { ENDS = sizeof ends / sizeof *ends };
 
 /* Blocks or unblocks the signals that end this program. */
-static void mask_termination_signals(int how)
+static void set_reader_signal_mask(int how)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -413,10 +413,10 @@ static int wait_for_process(pid_t pid)
     for (int i = 0; i < ENDS; i++) {
         signal(ends[i], end_on_signal);
     }
-    mask_termination_signals(SIG_UNBLOCK);
+    set_reader_signal_mask(SIG_UNBLOCK);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    mask_termination_signals(SIG_BLOCK);
+    set_reader_signal_mask(SIG_BLOCK);
     if (WIFEXITED(status)) {
         return WEXITSTATUS(status);
     }
@@ -436,7 +436,7 @@ int main(int argc, char **argv)
         return 2;
     }
     char *data = reader_read_input(&size);
-    mask_termination_signals(SIG_BLOCK);
+    set_reader_signal_mask(SIG_BLOCK);
     alarm(MAX_WALL_SECONDS);
     if (!data || !mkdtemp(folder.path)) {
         return report_refused_solid(data ? "no temporary folder" : "too large");
@@ -453,7 +453,7 @@ int main(int argc, char **argv)
     const pid_t pid = rc ? -1 : fork();
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
-        mask_termination_signals(SIG_UNBLOCK);
+        set_reader_signal_mask(SIG_UNBLOCK);
         reader_limit_cpu_time(size, MIN_CPU_SECONDS);
         _exit(convert_step_file(&folder));
     }

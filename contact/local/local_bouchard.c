@@ -63,11 +63,11 @@ static int is_outside_friction_cone(const double *f, double mu)
     return f[0] <= 0.0 || tact_hypot(f[1], f[2]) > mu * f[0];
 }
 
-/* Solves eq. 4 of Bouchard 2015 for a force along q with free torques, four equations: no normal
- * velocity, no rotation. The matrix R S Q is not symmetric: the torques are eliminated, which
- * leaves one equation for the force. */
-static double solve_on_friction_cone(const double *s, const double *b, const double *q,
-                                     double *torque)
+/* Solves eq. 4 of Bouchard 2015 for a sliding contact: a force along q, on the friction cone, with
+ * free torques, four equations: no normal velocity, no rotation. The matrix R S Q is not symmetric:
+ * the torques are eliminated, which leaves one equation for the force. */
+static double bouchard_solve_sliding_force(const double *s, const double *b, const double *q,
+                                           double *torque)
 {
     double a[9], solved_coupling[3], solved_bias[3];
     for (int i = 0; i < 3; i++) {
@@ -238,7 +238,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     if (is_outside_friction_cone(r, problem->mu)) {
         double q[3];
         friction_cone_direction(r, problem->mu, q);
-        double size = solve_on_friction_cone(problem->s, problem->b, q, r + 3);
+        double size = bouchard_solve_sliding_force(problem->s, problem->b, q, r + 3);
         if (!(size > 0.0)) {
             return set_frictionless_or_zero_impulse(problem, r);
         }

@@ -56,17 +56,17 @@ static double residual_well_inside_limits(const struct tact_local_problem *probl
                                           const double *u)
 {
     int rolls = tact_local_transmits_rolling_torque(problem);
-    double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, residual_force = 0.0,
-           rho = 0.0;
+    double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0,
+           squared_scaled_velocity = 0.0, rho = 0.0;
     const double impulse_unit[6] = {
         1.0, mu, mu, arm, rolls ? problem->semi[1] : 0.0, rolls ? problem->semi[0] : 0.0};
     for (int i = 0; i < 6; i++) {
         double v = impulse_unit[i] * u[i], x = impulse_unit[i] > 0.0 ? r[i] / impulse_unit[i] : 0.0;
-        residual_force += v * v;
+        squared_scaled_velocity += v * v;
         size += x * x;
         rho = tact_max(rho, impulse_unit[i] * impulse_unit[i] * problem->s[7 * i]);
     }
-    double share = sqrt(residual_force) / (rho * sqrt(size));
+    double share = sqrt(squared_scaled_velocity) / (rho * sqrt(size));
     return share < 0.05 ? share : -1.0;
 }
 
@@ -169,25 +169,25 @@ static double polygon_residual(const struct tact_local_problem *problem, const d
         const double *p = problem->corner[i];
         least = tact_min(least, u[0] + p[1] * u[4] - p[0] * u[5]);
     }
-    double residual_force = tact_max(tact_max(-r[0], z - r[0]),
-                                     tact_max(force_beyond_polygon(problem, r), -v->rho * least));
+    double law_violation = tact_max(tact_max(-r[0], z - r[0]),
+                                    tact_max(force_beyond_polygon(problem, r), -v->rho * least));
     double power = fabs(tact_v3_dot(v->x, v->u)) +
                    fabs(tact_v3_dot(v->x + 3, v->u + 3) + tact_max(r[0], 0.0) * slip);
-    return tact_max(residual_force, size > 0.0 ? v->rho * power / size : 0.0);
+    return tact_max(law_violation, size > 0.0 ? v->rho * power / size : 0.0);
 }
 
 /* |x - P_K(x - rho U)|. */
 static double natural_map_residual(const struct scaled_contact_state *v)
 {
-    double projected_impulse[6], residual_force = 0.0, slip = tact_v3_norm(v->u + 3);
+    double projected_impulse[6], squared_violation = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
         projected_impulse[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
     }
     project_to_second_order_cone(projected_impulse);
     for (int i = 0; i < 6; i++) {
-        residual_force += (v->x[i] - projected_impulse[i]) * (v->x[i] - projected_impulse[i]);
+        squared_violation += (v->x[i] - projected_impulse[i]) * (v->x[i] - projected_impulse[i]);
     }
-    return sqrt(residual_force);
+    return sqrt(squared_violation);
 }
 
 double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
@@ -236,7 +236,7 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
         return 0.0;
     }
     int is_polygon = problem->corners && tact_local_transmits_rolling_torque(problem);
-    double residual_force =
+    double law_violation =
         is_polygon ? polygon_residual(problem, r, u, &v, size) : natural_map_residual(&v);
-    return tact_max(residual_force, v.untransmitted_force) / scale;
+    return tact_max(law_violation, v.untransmitted_force) / scale;
 }

@@ -43,16 +43,18 @@ static double metric_cross_product(const struct tact_capsule_face_cut *c, const 
 }
 
 /** Crossings of the line through p and q with the surface, from p: the first where p is outside,
- * and the last where q is; squared_excess_p and squared_excess_q: p.p and q.q less the squared
- * radius. Returns 0 where they are not in this order between p and q. */
+ * and the last where q is; p_squared_minus_radius_squared and q_squared_minus_radius_squared: p.p
+ * and q.q less the squared radius. Returns 0 where they are not in this order between p and q. */
 static int line_surface_crossings(const struct tact_capsule_face_cut *c, const double *p,
-                                  const double *q, double squared_excess_p, double squared_excess_q,
-                                  double from[3], double to[3])
+                                  const double *q, double p_squared_minus_radius_squared,
+                                  double q_squared_minus_radius_squared, double from[3],
+                                  double to[3])
 {
     double e[3], s[2];
     tact_v3_sub(e, q, p);
     double ee = tact_capsule_dot(c, e, e), pe = tact_capsule_dot(c, p, e);
-    if ((squared_excess_p > 0.0 && pe >= 0.0) || (squared_excess_q > 0.0 && pe + ee <= 0.0)) {
+    if ((p_squared_minus_radius_squared > 0.0 && pe >= 0.0) ||
+        (q_squared_minus_radius_squared > 0.0 && pe + ee <= 0.0)) {
         return 0;
     }
     double radius_times_length = c->radius * sqrt(ee), m = metric_cross_product(c, p, e),
@@ -62,10 +64,12 @@ static int line_surface_crossings(const struct tact_capsule_face_cut *c, const d
     }
     double discriminant_root = sqrt(square);
     /* Root of a quadratic equation, by that of its two formulas in which no digits cancel. */
-    s[0] = squared_excess_p > 0.0 ? squared_excess_p / (discriminant_root - pe) : 0.0;
-    s[1] = !(squared_excess_q > 0.0) ? 1.0
-           : pe > 0.0                ? -squared_excess_p / (pe + discriminant_root)
-                                     : (discriminant_root - pe) / ee;
+    s[0] = p_squared_minus_radius_squared > 0.0
+               ? p_squared_minus_radius_squared / (discriminant_root - pe)
+               : 0.0;
+    s[1] = !(q_squared_minus_radius_squared > 0.0) ? 1.0
+           : pe > 0.0 ? -p_squared_minus_radius_squared / (pe + discriminant_root)
+                      : (discriminant_root - pe) / ee;
     s[1] = tact_min(s[1], 1.0);
     if (!(s[0] < s[1])) {
         return 0;
@@ -79,20 +83,21 @@ static int line_surface_crossings(const struct tact_capsule_face_cut *c, const d
  * that share an edge: a gap along it would count as much as rounding of coordinates over the depth.
  * Returns 0 where there is none. */
 static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const double *p,
-                                const double *q, double squared_excess_p, double squared_excess_q,
-                                struct inside_edge_part *out)
+                                const double *q, double p_squared_minus_radius_squared,
+                                double q_squared_minus_radius_squared, struct inside_edge_part *out)
 {
     int k = 0, any = 1;
-    out->starts_on_surface = squared_excess_p > 0.0;
-    out->ends_on_surface = squared_excess_q > 0.0;
+    out->starts_on_surface = p_squared_minus_radius_squared > 0.0;
+    out->ends_on_surface = q_squared_minus_radius_squared > 0.0;
     while (k < 2 && p[k] == q[k]) {
         k++;
     }
     if (out->starts_on_surface || out->ends_on_surface) {
-        any = p[k] < q[k] ? line_surface_crossings(c, p, q, squared_excess_p, squared_excess_q,
-                                                   out->from, out->to)
-                          : line_surface_crossings(c, q, p, squared_excess_q, squared_excess_p,
-                                                   out->to, out->from);
+        any = p[k] < q[k]
+                  ? line_surface_crossings(c, p, q, p_squared_minus_radius_squared,
+                                           q_squared_minus_radius_squared, out->from, out->to)
+                  : line_surface_crossings(c, q, p, q_squared_minus_radius_squared,
+                                           p_squared_minus_radius_squared, out->to, out->from);
     }
     if (!out->starts_on_surface) {
         tact_v3_copy(out->from, p);
@@ -225,17 +230,19 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
     }
 }
 
-/** Adds the part inside the capsule of a face polygon with corners outside. squared_excess: of each
- * corner, p.p less the squared radius. */
+/** Adds the part inside the capsule of a face polygon with corners outside.
+ * squared_distance_minus_radius_squared: of each corner, p.p less the squared radius. */
 static void add_cut_polygon(struct tact_capsule_face_cut *c, const struct polygon *p,
-                            const double *squared_excess, struct tact_capsule_sums *sums)
+                            const double *squared_distance_minus_radius_squared,
+                            struct tact_capsule_sums *sums)
 {
     struct inside_edge_part part[CORNERS];
     int count = 0;
     for (int i = 0; i < p->count; i++) {
         int next = i + 1 < p->count ? i + 1 : 0;
-        if (clip_edge_to_surface(c, p->corner[i], p->corner[next], squared_excess[i],
-                                 squared_excess[next], &part[count])) {
+        if (clip_edge_to_surface(c, p->corner[i], p->corner[next],
+                                 squared_distance_minus_radius_squared[i],
+                                 squared_distance_minus_radius_squared[next], &part[count])) {
             if (i == p->edge_created_by_cut) {
                 add_edge_at_part_boundary(sums, c->part, part[count].from, part[count].to);
             }
@@ -254,7 +261,7 @@ static void add_cut_polygon(struct tact_capsule_face_cut *c, const struct polygo
 static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const struct polygon *p,
                                 const double normal[3], double distance)
 {
-    double radius = sums->radius, squared_excess[CORNERS];
+    double radius = sums->radius, squared_distance_minus_radius_squared[CORNERS];
     int any = 0;
     struct tact_capsule_face_cut c = {.part = index,
                                       .radius = radius,
@@ -269,11 +276,12 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
         c.conic_radius = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
     }
     for (int i = 0; i < p->count; i++) {
-        squared_excess[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - radius * radius;
-        any |= squared_excess[i] > 0.0;
+        squared_distance_minus_radius_squared[i] =
+            tact_capsule_dot(&c, p->corner[i], p->corner[i]) - radius * radius;
+        any |= squared_distance_minus_radius_squared[i] > 0.0;
     }
     if (any) {
-        add_cut_polygon(&c, p, squared_excess, sums);
+        add_cut_polygon(&c, p, squared_distance_minus_radius_squared, sums);
     } else {
         if (p->edge_created_by_cut >= 0) {
             int next = p->edge_created_by_cut + 1 < p->count ? p->edge_created_by_cut + 1 : 0;

@@ -255,7 +255,8 @@ static void multiply_cone_rows(const struct barrier_cone *p, const double *x, do
 }
 
 /* y += G' x of a cone. */
-static void add_transposed_cone_rows(const struct barrier_cone *p, const double *x, double *y)
+static void add_cone_vector_to_contact_rows(const struct barrier_cone *p, const double *x,
+                                            double *y)
 {
     for (int i = 0; i < p->size; i++) {
         tact_axpy(y, x[i], p->g + 6 * i, 6);
@@ -345,7 +346,7 @@ static double evaluate_contact_residual(struct tact_world *world, const struct b
         for (int i = 0; i < p->size; i++) {
             p->primal_residual[i] -= p->s[i];
         }
-        add_transposed_cone_rows(p, p->y, sum);
+        add_cone_vector_to_contact_rows(p, p->y, sum);
         compute_nesterov_todd_scaling(p);
         gap += p->s[0] * p->y[0] + dot_of_vector_part(p->s, p->y, p->size);
     }
@@ -388,7 +389,7 @@ static void add_cone_stiffness(const struct barrier_cone *p, double *out)
     for (int i = 0; i < p->size; i++) {
         a[i] = p->w[i];
     }
-    add_transposed_cone_rows(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
+    add_cone_vector_to_contact_rows(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
     for (int q = 0; q < 6; q++) {
         tact_axpy(out + 6 * q, 2.0 * size * row[q], row, 6);
     }
@@ -502,7 +503,7 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
         double sum[6] = {0.0}, y[4];
         for (int k = b->first; k < b->first + b->count; k++) {
             dual_velocity_change(&barrier->cones[k], barrier->cones[k].primal_residual, y);
-            add_transposed_cone_rows(&barrier->cones[k], y, sum);
+            add_cone_vector_to_contact_rows(&barrier->cones[k], y, sum);
         }
         for (int k = 0; k < 6; k++) {
             sum[k] = k < b->rows ? sum[k] - b->velocity_residual[k] : 0.0;

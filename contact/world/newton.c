@@ -13,10 +13,12 @@
 #include "contact/world/sweeps_internal.h"
 
 #define VELOCITY_DIFFERENCE_STEP                                                                   \
-    1e-7 /* step of numerical derivatives, relative to the velocity                                \
+    1e-7 /* step of numerical derivatives of a contact's impulse by its b, relative to the         \
+          * velocity                                                                               \
           */
 #define NORMAL_FORCE_DIFFERENCE_STEP                                                               \
-    1e-6 /* step of the derivative by the spin arm, relative to the normal force */
+    1e-6 /* step of the derivative of a contact's impulse by the normal force on which its torsion \
+            arm depends, relative to it */
 #define MAX_DIFFERENTIATED_SEARCH_PASSES                                                           \
     12 /* most passes of the local search whose results are used for numerical derivatives         \
         */

@@ -85,9 +85,9 @@ struct tact_solve_stats {
     int iterations;  /**< sweeps done. Each island, the bodies and hands that are connected by
                         contacts and joints, is swept until it is solved: this is the largest number
                       */
-    double residual; /**< largest natural-map residual in the last sweep, before its update; for an
-                        island that was not solved, that of its best sweep, whose impulses are then
-                        used [1] */
+    double residual; /**< largest residual of the contact law (local_residual.c) in the last sweep,
+                        before its update; for an island that was not solved, that of its best
+                        sweep, whose impulses are then used [1] */
     double update;   /**< relative change in the last sweep: 2-norm of its changes of impulses over
                         that of all impulses [1] */
     int points;      /**< number of contact points, where pairs are solved as points */

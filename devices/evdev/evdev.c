@@ -210,7 +210,7 @@ static int start_evdev_threads(struct tact_evdev *self, const struct tact_device
                                struct tact_error *err)
 {
     if (self->playback) {
-        return tact_evdev_force_names(config, &self->force, err);
+        return tact_evdev_force_read_settings(config, &self->force, err);
     }
     int rc = tact_evdev_capture_open(&self->capture, config, self->active_source->dev,
                                      self->active_source->is_clock_monotonic, err);

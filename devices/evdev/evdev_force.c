@@ -103,8 +103,8 @@ static void report_force_rendering(const struct tact_device_config *config,
                  config->name, text, 1e9 / (double)force->period_ns);
 }
 
-int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
-                           struct tact_error *err)
+int tact_evdev_force_read_settings(const struct tact_device_config *config,
+                                   struct tact_evdev_force *force, struct tact_error *err)
 {
     uint32_t requested_outputs = 0;
     int rc = read_output_names(config, force, &requested_outputs, err);

@@ -133,8 +133,8 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                           struct tact_error *err);
 
 /** Reads the settings only, for a device that is not present. @retval as tact_evdev_force_open() */
-int tact_evdev_force_names(const struct tact_device_config *config, struct tact_evdev_force *force,
-                           struct tact_error *err);
+int tact_evdev_force_read_settings(const struct tact_device_config *config,
+                                   struct tact_evdev_force *force, struct tact_error *err);
 
 /** Returns TACT_DEVICE_OK, or LOST once the guard has ended; *age: since the force on the device
  * was sent [s], 0 before the first. Real-time safe. */

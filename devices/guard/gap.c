@@ -54,15 +54,15 @@ static bool limit_rise_of_part(struct tact_guard_rise_limit *gap, int part, cons
         fmax(gap->rise_rate[part], total_increase / (double)gap->rise_duration_ns[part]);
     const double increase = find_limited_increase(part_without_limit, sent, wanted);
     /* the factor allows for rounding errors */
-    const double max_increase = (1.0 + 1e-9) * gap->rise_rate[part] * (double)step_ns;
-    if (!(increase > max_increase)) {
+    const double allowed_force_rise = (1.0 + 1e-9) * gap->rise_rate[part] * (double)step_ns;
+    if (!(increase > allowed_force_rise)) {
         memcpy(sent, wanted, COMPONENTS * sizeof *sent);
         return false;
     }
-    gap->remaining_rise[part] = increase - max_increase;
+    gap->remaining_rise[part] = increase - allowed_force_rise;
     for (int i = 0; i < COMPONENTS; i++) {
-        sent[i] =
-            part_without_limit[i] + max_increase / increase * (wanted[i] - part_without_limit[i]);
+        sent[i] = part_without_limit[i] +
+                  allowed_force_rise / increase * (wanted[i] - part_without_limit[i]);
     }
     return true;
 }

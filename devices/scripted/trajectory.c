@@ -37,9 +37,9 @@ static double row_slope_times_step(const struct tact_trajectory *self, int row, 
     int a = row > 0 ? row - 1 : row;
     int b = row < self->rows - 1 ? row + 1 : row;
     size_t columns = (size_t)self->columns;
-    double difference = self->values[(size_t)b * columns + (size_t)column] -
-                        self->values[(size_t)a * columns + (size_t)column];
-    return difference *
+    double difference_of_rows = self->values[(size_t)b * columns + (size_t)column] -
+                                self->values[(size_t)a * columns + (size_t)column];
+    return difference_of_rows *
            (step / (tact_trajectory_row_time(self, b) - tact_trajectory_row_time(self, a)));
 }
 

@@ -35,7 +35,7 @@ void tact_bytes_free(struct tact_bytes *bytes)
     *bytes = (struct tact_bytes){0};
 }
 
-void tact_put_bytes(struct tact_bytes *out, const void *data, size_t size)
+void tact_bytes_append(struct tact_bytes *out, const void *data, size_t size)
 {
     uint8_t *to = tact_bytes_reserve(out, size);
 
@@ -46,52 +46,52 @@ void tact_put_bytes(struct tact_bytes *out, const void *data, size_t size)
     out->size += size;
 }
 
-void tact_put_u8(struct tact_bytes *out, uint8_t value)
+void tact_bytes_append_u8(struct tact_bytes *out, uint8_t value)
 {
-    tact_put_bytes(out, &value, sizeof value);
+    tact_bytes_append(out, &value, sizeof value);
 }
 
-void tact_put_u16(struct tact_bytes *out, uint16_t value)
+void tact_bytes_append_u16(struct tact_bytes *out, uint16_t value)
 {
-    tact_put_bytes(out, &value, sizeof value);
+    tact_bytes_append(out, &value, sizeof value);
 }
 
-void tact_put_u32(struct tact_bytes *out, uint32_t value)
+void tact_bytes_append_u32(struct tact_bytes *out, uint32_t value)
 {
-    tact_put_bytes(out, &value, sizeof value);
+    tact_bytes_append(out, &value, sizeof value);
 }
 
-void tact_put_u64(struct tact_bytes *out, uint64_t value)
+void tact_bytes_append_u64(struct tact_bytes *out, uint64_t value)
 {
-    tact_put_bytes(out, &value, sizeof value);
+    tact_bytes_append(out, &value, sizeof value);
 }
 
-void tact_put_text(struct tact_bytes *out, const char *text)
+void tact_bytes_append_text(struct tact_bytes *out, const char *text)
 {
     size_t size = text ? strlen(text) : 0;
 
     if (size > UINT32_MAX) {
         size = UINT32_MAX;
     }
-    tact_put_u32(out, (uint32_t)size);
-    tact_put_bytes(out, text, size);
+    tact_bytes_append_u32(out, (uint32_t)size);
+    tact_bytes_append(out, text, size);
 }
 
-void tact_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value)
+void tact_bytes_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value)
 {
     if (!out->failed) {
         memcpy(out->data + at, &value, sizeof value);
     }
 }
 
-void tact_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value)
+void tact_bytes_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value)
 {
     if (!out->failed) {
         memcpy(out->data + at, &value, sizeof value);
     }
 }
 
-struct tact_span tact_get_bytes(struct tact_cursor *in, uint64_t size)
+struct tact_span tact_cursor_read_bytes(struct tact_cursor *in, uint64_t size)
 {
     struct tact_span span = {in->at, 0};
 
@@ -107,7 +107,7 @@ struct tact_span tact_get_bytes(struct tact_cursor *in, uint64_t size)
 
 static void read_little_endian(struct tact_cursor *in, void *out, size_t size)
 {
-    struct tact_span span = tact_get_bytes(in, size);
+    struct tact_span span = tact_cursor_read_bytes(in, size);
 
     memset(out, 0, size);
     if (span.size == size) {
@@ -115,37 +115,37 @@ static void read_little_endian(struct tact_cursor *in, void *out, size_t size)
     }
 }
 
-uint8_t tact_get_u8(struct tact_cursor *in)
+uint8_t tact_cursor_read_u8(struct tact_cursor *in)
 {
     uint8_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-uint16_t tact_get_u16(struct tact_cursor *in)
+uint16_t tact_cursor_read_u16(struct tact_cursor *in)
 {
     uint16_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-uint32_t tact_get_u32(struct tact_cursor *in)
+uint32_t tact_cursor_read_u32(struct tact_cursor *in)
 {
     uint32_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-uint64_t tact_get_u64(struct tact_cursor *in)
+uint64_t tact_cursor_read_u64(struct tact_cursor *in)
 {
     uint64_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-struct tact_span tact_get_text(struct tact_cursor *in)
+struct tact_span tact_cursor_read_text(struct tact_cursor *in)
 {
-    return tact_get_bytes(in, tact_get_u32(in));
+    return tact_cursor_read_bytes(in, tact_cursor_read_u32(in));
 }
 
 bool tact_span_equals_text(struct tact_span span, const char *text)

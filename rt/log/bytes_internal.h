@@ -23,16 +23,16 @@ struct tact_bytes {
 uint8_t *tact_bytes_reserve(struct tact_bytes *bytes, size_t size);
 void tact_bytes_free(struct tact_bytes *bytes);
 
-void tact_put_bytes(struct tact_bytes *out, const void *data, size_t size);
-void tact_put_u8(struct tact_bytes *out, uint8_t value);
-void tact_put_u16(struct tact_bytes *out, uint16_t value);
-void tact_put_u32(struct tact_bytes *out, uint32_t value);
-void tact_put_u64(struct tact_bytes *out, uint64_t value);
+void tact_bytes_append(struct tact_bytes *out, const void *data, size_t size);
+void tact_bytes_append_u8(struct tact_bytes *out, uint8_t value);
+void tact_bytes_append_u16(struct tact_bytes *out, uint16_t value);
+void tact_bytes_append_u32(struct tact_bytes *out, uint32_t value);
+void tact_bytes_append_u64(struct tact_bytes *out, uint64_t value);
 /** Appends a 32-bit length and the characters, as in MCAP (no terminating zero). */
-void tact_put_text(struct tact_bytes *out, const char *text);
+void tact_bytes_append_text(struct tact_bytes *out, const char *text);
 /** Overwrites a number that was written before. */
-void tact_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value);
-void tact_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value);
+void tact_bytes_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value);
+void tact_bytes_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value);
 
 struct tact_cursor {
     const uint8_t *at;
@@ -46,13 +46,13 @@ struct tact_span {
     size_t size;
 };
 
-struct tact_span tact_get_bytes(struct tact_cursor *in, uint64_t size);
-uint8_t tact_get_u8(struct tact_cursor *in);
-uint16_t tact_get_u16(struct tact_cursor *in);
-uint32_t tact_get_u32(struct tact_cursor *in);
-uint64_t tact_get_u64(struct tact_cursor *in);
+struct tact_span tact_cursor_read_bytes(struct tact_cursor *in, uint64_t size);
+uint8_t tact_cursor_read_u8(struct tact_cursor *in);
+uint16_t tact_cursor_read_u16(struct tact_cursor *in);
+uint32_t tact_cursor_read_u32(struct tact_cursor *in);
+uint64_t tact_cursor_read_u64(struct tact_cursor *in);
 /** Reads a 32-bit length and that many bytes. */
-struct tact_span tact_get_text(struct tact_cursor *in);
+struct tact_span tact_cursor_read_text(struct tact_cursor *in);
 
 bool tact_span_equals_text(struct tact_span span, const char *text);
 /** A zero-terminated copy of a span, or NULL if out of memory or the span contains a zero. */

@@ -11,44 +11,44 @@ static void pad_cdr_to_alignment(struct tact_cdr *cdr, size_t size)
     static const uint8_t padding_zeros[8];
 
     if (!cdr->out->failed) {
-        tact_put_bytes(cdr->out, padding_zeros,
-                       (size - (cdr->out->size - cdr->origin) % size) % size);
+        tact_bytes_append(cdr->out, padding_zeros,
+                          (size - (cdr->out->size - cdr->origin) % size) % size);
     }
 }
 
 struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
 {
-    tact_put_bytes(out, cdr_encapsulation_header, sizeof cdr_encapsulation_header);
+    tact_bytes_append(out, cdr_encapsulation_header, sizeof cdr_encapsulation_header);
     return (struct tact_cdr){out, out->size};
 }
 
 void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
 {
-    tact_put_u8(cdr->out, value);
+    tact_bytes_append_u8(cdr->out, value);
 }
 
 void tact_cdr_f32(struct tact_cdr *cdr, float value)
 {
     pad_cdr_to_alignment(cdr, 4);
-    tact_put_bytes(cdr->out, &value, sizeof value);
+    tact_bytes_append(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
 {
     pad_cdr_to_alignment(cdr, 4);
-    tact_put_u32(cdr->out, value);
+    tact_bytes_append_u32(cdr->out, value);
 }
 
 void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
 {
     pad_cdr_to_alignment(cdr, 8);
-    tact_put_u64(cdr->out, value);
+    tact_bytes_append_u64(cdr->out, value);
 }
 
 void tact_cdr_f64(struct tact_cdr *cdr, double value)
 {
     pad_cdr_to_alignment(cdr, 8);
-    tact_put_bytes(cdr->out, &value, sizeof value);
+    tact_bytes_append(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count)
@@ -57,7 +57,7 @@ void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count
         return;
     }
     pad_cdr_to_alignment(cdr, 8);
-    tact_put_bytes(cdr->out, values, count * sizeof *values);
+    tact_bytes_append(cdr->out, values, count * sizeof *values);
 }
 
 void tact_cdr_string(struct tact_cdr *cdr, const char *text)
@@ -65,8 +65,8 @@ void tact_cdr_string(struct tact_cdr *cdr, const char *text)
     size_t size = text ? strlen(text) : 0;
 
     tact_cdr_u32(cdr, (uint32_t)size + 1);
-    tact_put_bytes(cdr->out, text, size);
-    tact_put_u8(cdr->out, 0);
+    tact_bytes_append(cdr->out, text, size);
+    tact_bytes_append_u8(cdr->out, 0);
 }
 
 void tact_cdr_time(struct tact_cdr *cdr, int64_t ns)
@@ -80,7 +80,7 @@ void tact_cdr_time(struct tact_cdr *cdr, int64_t ns)
 struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
 {
     struct tact_cdr_reader cdr = {.in = {data, size, false}};
-    struct tact_span head = tact_get_bytes(&cdr.in, sizeof cdr_encapsulation_header);
+    struct tact_span head = tact_cursor_read_bytes(&cdr.in, sizeof cdr_encapsulation_header);
 
     /* The last two bytes are options, which plain CDR ignores. */
     if (head.size != sizeof cdr_encapsulation_header ||
@@ -94,19 +94,19 @@ struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
 static void skip_alignment_padding(struct tact_cdr_reader *cdr, size_t size)
 {
     size_t at = (size_t)(cdr->in.at - cdr->origin);
-    tact_get_bytes(&cdr->in, (size - at % size) % size);
+    tact_cursor_read_bytes(&cdr->in, (size - at % size) % size);
 }
 
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr)
 {
     skip_alignment_padding(cdr, 4);
-    return tact_get_u32(&cdr->in);
+    return tact_cursor_read_u32(&cdr->in);
 }
 
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr)
 {
     skip_alignment_padding(cdr, 8);
-    return tact_get_u64(&cdr->in);
+    return tact_cursor_read_u64(&cdr->in);
 }
 
 int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
@@ -118,12 +118,12 @@ int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
 struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count)
 {
     skip_alignment_padding(cdr, 8);
-    return tact_get_bytes(&cdr->in, count * sizeof(double));
+    return tact_cursor_read_bytes(&cdr->in, count * sizeof(double));
 }
 
 struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr)
 {
-    struct tact_span span = tact_get_bytes(&cdr->in, tact_cdr_get_u32(cdr));
+    struct tact_span span = tact_cursor_read_bytes(&cdr->in, tact_cdr_get_u32(cdr));
 
     if (span.size == 0 || span.data[span.size - 1] != 0) {
         cdr->in.bad = true;

@@ -261,48 +261,48 @@ void tact_derived_topics_put(const struct tact_derived_topics *s, struct tact_by
                              s->contact_count, s->sensor_count, s->owner_count};
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        tact_put_u32(out, (uint32_t)counts[i]);
+        tact_bytes_append_u32(out, (uint32_t)counts[i]);
     }
     for (size_t i = 0; i < s->joint_count; i++) {
-        tact_put_text(out, s->joints[i].name);
-        tact_put_u32(out, s->joints[i].position);
-        tact_put_u32(out, s->joints[i].velocity);
-        tact_put_u32(out, s->joints[i].effort);
+        tact_bytes_append_text(out, s->joints[i].name);
+        tact_bytes_append_u32(out, s->joints[i].position);
+        tact_bytes_append_u32(out, s->joints[i].velocity);
+        tact_bytes_append_u32(out, s->joints[i].effort);
     }
     for (size_t i = 0; i < s->body_count; i++) {
-        tact_put_text(out, s->bodies[i].name);
-        tact_put_u32(out, s->bodies[i].pose);
+        tact_bytes_append_text(out, s->bodies[i].name);
+        tact_bytes_append_u32(out, s->bodies[i].pose);
     }
     for (size_t i = 0; i < s->link_count; i++) {
         const struct tact_recorder_link *link = &s->links[i];
-        tact_put_text(out, link->name);
-        tact_put_text(out, link->parent);
-        tact_put_bytes(out, link->pose, sizeof link->pose);
-        tact_put_bytes(out, link->axis, sizeof link->axis);
-        tact_put_u32(out, link->slides);
-        tact_put_u32(out, link->position);
+        tact_bytes_append_text(out, link->name);
+        tact_bytes_append_text(out, link->parent);
+        tact_bytes_append(out, link->pose, sizeof link->pose);
+        tact_bytes_append(out, link->axis, sizeof link->axis);
+        tact_bytes_append_u32(out, link->slides);
+        tact_bytes_append_u32(out, link->position);
     }
     for (size_t i = 0; i < s->contact_count; i++) {
-        tact_put_text(out, s->contacts[i].name);
-        tact_put_u32(out, s->contacts[i].a);
-        tact_put_u32(out, s->contacts[i].b);
-        tact_put_u32(out, s->contacts[i].wrench);
-        tact_put_u32(out, s->contacts[i].patch);
-        tact_put_u32(out, s->contacts[i].limits);
+        tact_bytes_append_text(out, s->contacts[i].name);
+        tact_bytes_append_u32(out, s->contacts[i].a);
+        tact_bytes_append_u32(out, s->contacts[i].b);
+        tact_bytes_append_u32(out, s->contacts[i].wrench);
+        tact_bytes_append_u32(out, s->contacts[i].patch);
+        tact_bytes_append_u32(out, s->contacts[i].limits);
     }
     for (size_t i = 0; i < s->sensor_count; i++) {
-        tact_put_text(out, s->sensors[i].name);
-        tact_put_text(out, s->sensors[i].frame);
-        tact_put_u32(out, s->sensors[i].wrench);
+        tact_bytes_append_text(out, s->sensors[i].name);
+        tact_bytes_append_text(out, s->sensors[i].frame);
+        tact_bytes_append_u32(out, s->sensors[i].wrench);
     }
     for (size_t i = 0; i < s->owner_count; i++) {
-        tact_put_text(out, s->owners[i]);
+        tact_bytes_append_text(out, s->owners[i]);
     }
 }
 
 static void read_double_values(struct tact_cursor *in, double *out, size_t count)
 {
-    struct tact_span span = tact_get_bytes(in, count * sizeof *out);
+    struct tact_span span = tact_cursor_read_bytes(in, count * sizeof *out);
     if (!in->bad) {
         memcpy(out, span.data, count * sizeof *out);
     }
@@ -310,7 +310,7 @@ static void read_double_values(struct tact_cursor *in, double *out, size_t count
 
 static char *read_name_text(struct tact_cursor *in)
 {
-    char *name = tact_span_copy(tact_get_text(in));
+    char *name = tact_span_copy(tact_cursor_read_text(in));
     in->bad = in->bad || !name;
     return name;
 }
@@ -321,7 +321,7 @@ static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t si
     while (!in->bad && s->body_count < bodies) {
         struct tact_recorder_body *body = &s->bodies[s->body_count++];
         body->name = read_name_text(in);
-        body->pose = tact_get_u32(in);
+        body->pose = tact_cursor_read_u32(in);
         in->bad = in->bad || !is_range_inside_record(body->pose, 7, size);
     }
     while (!in->bad && s->link_count < links) {
@@ -330,8 +330,8 @@ static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t si
         link->parent = read_name_text(in);
         read_double_values(in, link->pose, 7);
         read_double_values(in, link->axis, 3);
-        link->slides = tact_get_u32(in);
-        link->position = tact_get_u32(in);
+        link->slides = tact_cursor_read_u32(in);
+        link->position = tact_cursor_read_u32(in);
         in->bad = in->bad || !is_joint_inside_record(link, size);
     }
 }
@@ -342,18 +342,18 @@ static void read_wrench_sensors(struct tact_derived_topics *s, uint32_t size, ui
     while (!in->bad && s->contact_count < contacts) {
         struct tact_recorder_contact *contact = &s->contacts[s->contact_count++];
         contact->name = read_name_text(in);
-        contact->a = tact_get_u32(in);
-        contact->b = tact_get_u32(in);
-        contact->wrench = tact_get_u32(in);
-        contact->patch = tact_get_u32(in);
-        contact->limits = tact_get_u32(in);
+        contact->a = tact_cursor_read_u32(in);
+        contact->b = tact_cursor_read_u32(in);
+        contact->wrench = tact_cursor_read_u32(in);
+        contact->patch = tact_cursor_read_u32(in);
+        contact->limits = tact_cursor_read_u32(in);
         in->bad = in->bad || !is_contact_record_valid(contact, element_size);
     }
     while (!in->bad && s->sensor_count < sensors) {
         struct tact_recorder_sensor *sensor = &s->sensors[s->sensor_count++];
         sensor->name = read_name_text(in);
         sensor->frame = read_name_text(in);
-        sensor->wrench = tact_get_u32(in);
+        sensor->wrench = tact_cursor_read_u32(in);
         in->bad = in->bad || !is_range_inside_record(sensor->wrench, 6, size);
     }
 }
@@ -365,7 +365,7 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
 
     *s = (struct tact_derived_topics){0};
     for (int i = 0; i < 6; i++) {
-        counts[i] = tact_get_u32(in);
+        counts[i] = tact_cursor_read_u32(in);
         if (in->bad || counts[i] > MAX_LIST_ENTRIES) {
             return -EBADMSG;
         }
@@ -382,9 +382,9 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
     while (!in->bad && s->joint_count < counts[0]) {
         struct tact_recorder_joint *joint = &s->joints[s->joint_count++];
         joint->name = read_name_text(in);
-        joint->position = tact_get_u32(in);
-        joint->velocity = tact_get_u32(in);
-        joint->effort = tact_get_u32(in);
+        joint->position = tact_cursor_read_u32(in);
+        joint->velocity = tact_cursor_read_u32(in);
+        joint->effort = tact_cursor_read_u32(in);
         in->bad = in->bad || !is_joint_record_valid(joint, size);
     }
     read_body_and_link_frames(s, size, counts[1], counts[2], in);

@@ -42,8 +42,9 @@ static int check_recorder_attachments(const struct tact_recorder_content *conten
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(a->name, content->attachments[j].name) == 0) {
-                return tact_content_set_error(err, "attachment", a->name,
-                                              "two attachments have this name");
+                return tact_content_set_error(
+                    err, "attachment", a->name,
+                    "another attachment to be recorded has the same name");
             }
         }
     }
@@ -209,8 +210,8 @@ void tact_put_facts_crc(struct tact_bytes *map)
 {
     char text[16];
     snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map->data, map->size));
-    tact_put_text(map, TACT_FACTS_CRC_KEY);
-    tact_put_text(map, text);
+    tact_bytes_append_text(map, TACT_FACTS_CRC_KEY);
+    tact_bytes_append_text(map, text);
 }
 
 static int write_facts_metadata(struct tact_mcap_writer *writer, const struct tact_encoder *encoder,
@@ -219,23 +220,23 @@ static int write_facts_metadata(struct tact_mcap_writer *writer, const struct ta
     struct tact_bytes map = {0};
     char text[32];
 
-    tact_put_text(&map, "tact_version");
-    tact_put_text(&map, TACT_VERSION);
-    tact_put_text(&map, "schema_version");
-    tact_put_text(&map, TACT_SCHEMA_VERSION);
-    tact_put_text(&map, "clock");
-    tact_put_text(&map, "CLOCK_MONOTONIC");
-    tact_put_text(&map, "wall_anchor_ns");
+    tact_bytes_append_text(&map, "tact_version");
+    tact_bytes_append_text(&map, TACT_VERSION);
+    tact_bytes_append_text(&map, "schema_version");
+    tact_bytes_append_text(&map, TACT_SCHEMA_VERSION);
+    tact_bytes_append_text(&map, "clock");
+    tact_bytes_append_text(&map, "CLOCK_MONOTONIC");
+    tact_bytes_append_text(&map, "wall_anchor_ns");
     snprintf(text, sizeof text, "%" PRId64, encoder->wall_clock_anchor_ns);
-    tact_put_text(&map, text);
+    tact_bytes_append_text(&map, text);
     if (part > 0) {
-        tact_put_text(&map, "part");
+        tact_bytes_append_text(&map, "part");
         snprintf(text, sizeof text, "%u", part);
-        tact_put_text(&map, text);
+        tact_bytes_append_text(&map, text);
     }
     for (size_t i = 0; i < content->fact_count; i++) {
-        tact_put_text(&map, content->facts[i].key);
-        tact_put_text(&map, content->facts[i].value);
+        tact_bytes_append_text(&map, content->facts[i].key);
+        tact_bytes_append_text(&map, content->facts[i].value);
     }
     tact_put_facts_crc(&map);
     int rc = tact_mcap_writer_metadata(writer, TACT_FACTS_METADATA_NAME, &map);
@@ -265,7 +266,7 @@ int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_s
     int rc =
         tact_derived_topics_copy(&encoder->derived_topics, derived_every > 0 ? content : &names);
     if (derived_every > 0) {
-        tact_put_bytes(&encoder->scene, scene->data, scene->size);
+        tact_bytes_append(&encoder->scene, scene->data, scene->size);
     }
     if (rc == 0 && (scene->failed || encoder->scene.failed)) {
         rc = -ENOMEM;
@@ -357,9 +358,9 @@ void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns)
     if (encoder->scene.size == 0) {
         return;
     }
-    tact_put_bytes(encoder->message_sink.begin(encoder->message_sink.self,
-                                               encoder->channels[TACT_CHANNEL_SCENE], time_ns),
-                   encoder->scene.data, encoder->scene.size);
+    tact_bytes_append(encoder->message_sink.begin(encoder->message_sink.self,
+                                                  encoder->channels[TACT_CHANNEL_SCENE], time_ns),
+                      encoder->scene.data, encoder->scene.size);
     encoder->message_sink.end(encoder->message_sink.self);
     tact_bytes_free(&encoder->scene);
 }

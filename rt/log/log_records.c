@@ -39,15 +39,15 @@ static int add_log_fact(struct tact_log *log, struct tact_span key, struct tact_
     if (rc != 0) {
         return rc;
     }
-    struct tact_log_fact fact = {tact_span_copy(key), tact_span_copy(value)};
-    if (!fact.key || !fact.value) {
-        free((char *)fact.key);
-        free((char *)fact.value);
+    struct tact_log_fact parsed_fact = {tact_span_copy(key), tact_span_copy(value)};
+    if (!parsed_fact.key || !parsed_fact.value) {
+        free((char *)parsed_fact.key);
+        free((char *)parsed_fact.value);
         return -EBADMSG;
     }
-    tact_utf8_repair((char *)fact.key);
-    tact_utf8_repair((char *)fact.value);
-    log->facts[log->fact_count++] = fact;
+    tact_utf8_repair((char *)parsed_fact.key);
+    tact_utf8_repair((char *)parsed_fact.value);
+    log->facts[log->fact_count++] = parsed_fact;
     return 0;
 }
 
@@ -66,8 +66,8 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
     const uint8_t *start = map.at;
     while (map.left > 0) {
         size_t before = (size_t)(map.at - start);
-        key = tact_get_text(&map);
-        value = tact_get_text(&map);
+        key = tact_cursor_read_text(&map);
+        value = tact_cursor_read_text(&map);
         if (map.bad) {
             return -EBADMSG;
         }

@@ -111,8 +111,8 @@ static int check_message_index(struct tact_span content)
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get_u16(&in);
-    struct tact_span entries = tact_get_text(&in);
+    tact_cursor_read_u16(&in);
+    struct tact_span entries = tact_cursor_read_text(&in);
     return in.bad || in.left > 0 || entries.size % 16 != 0 ? -EBADMSG : 0;
 }
 
@@ -170,7 +170,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
                          struct tact_error *err)
 {
     struct tact_cursor in = {record->content.data, record->content.size, false};
-    uint32_t crc = tact_get_u32(&in);
+    uint32_t crc = tact_cursor_read_u32(&in);
 
     /* possibly a damaged opcode of another record: more data may follow */
     if (in.bad || in.left > 0) {

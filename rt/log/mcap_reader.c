@@ -184,9 +184,9 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
     if (chunk->left == 0) {
         return -ENODATA;
     }
-    record->opcode = tact_get_u8(chunk);
+    record->opcode = tact_cursor_read_u8(chunk);
     record->at = 0;
-    record->content = tact_get_bytes(chunk, tact_get_u64(chunk));
+    record->content = tact_cursor_read_bytes(chunk, tact_cursor_read_u64(chunk));
     return chunk->bad ? -EBADMSG : 0;
 }
 
@@ -200,15 +200,15 @@ int tact_mcap_parse_header(struct tact_span content)
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get_text(&in); /* profile */
-    tact_get_text(&in); /* library */
+    tact_cursor_read_text(&in); /* profile */
+    tact_cursor_read_text(&in); /* library */
     return is_record_read_completely(&in);
 }
 
 int tact_mcap_check_damage_cover(struct tact_span content)
 {
     struct tact_cursor in = {content.data, content.size, false};
-    uint32_t crc = tact_get_u32(&in);
+    uint32_t crc = tact_cursor_read_u32(&in);
 
     return in.bad || tact_crc32(0, in.at, in.left) != crc ? -EBADMSG : 0;
 }
@@ -242,11 +242,11 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get_bytes(&in, 16); /* times of the first and of the last message of the chunk */
-    uint64_t size = tact_get_u64(&in);
-    uint32_t crc = tact_get_u32(&in);
-    struct tact_span compression = tact_get_text(&in);
-    struct tact_span packed = tact_get_bytes(&in, tact_get_u64(&in));
+    tact_cursor_read_bytes(&in, 16); /* times of the first and of the last message of the chunk */
+    uint64_t size = tact_cursor_read_u64(&in);
+    uint32_t crc = tact_cursor_read_u32(&in);
+    struct tact_span compression = tact_cursor_read_text(&in);
+    struct tact_span packed = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
     bool is_zstd_compressed = tact_span_equals_text(compression, "zstd");
     int rc = is_record_read_completely(&in);
     if (rc == 0 && !is_zstd_compressed && compression.size > 0) {
@@ -265,10 +265,10 @@ int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *ou
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    out->id = tact_get_u16(&in);
-    out->name = tact_get_text(&in);
-    out->encoding = tact_get_text(&in);
-    out->data = tact_get_text(&in);
+    out->id = tact_cursor_read_u16(&in);
+    out->name = tact_cursor_read_text(&in);
+    out->encoding = tact_cursor_read_text(&in);
+    out->data = tact_cursor_read_text(&in);
     return is_record_read_completely(&in);
 }
 
@@ -276,11 +276,11 @@ int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    out->id = tact_get_u16(&in);
-    out->schema = tact_get_u16(&in);
-    out->topic = tact_get_text(&in);
-    out->encoding = tact_get_text(&in);
-    tact_get_text(&in); /* metadata */
+    out->id = tact_cursor_read_u16(&in);
+    out->schema = tact_cursor_read_u16(&in);
+    out->topic = tact_cursor_read_text(&in);
+    out->encoding = tact_cursor_read_text(&in);
+    tact_cursor_read_text(&in); /* metadata */
     return is_record_read_completely(&in);
 }
 
@@ -288,11 +288,11 @@ int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    out->channel = tact_get_u16(&in);
-    out->sequence = tact_get_u32(&in);
-    out->log_time = tact_get_u64(&in);
-    tact_get_u64(&in); /* publish time */
-    out->data = tact_get_bytes(&in, in.left);
+    out->channel = tact_cursor_read_u16(&in);
+    out->sequence = tact_cursor_read_u32(&in);
+    out->log_time = tact_cursor_read_u64(&in);
+    tact_cursor_read_u64(&in); /* publish time */
+    out->data = tact_cursor_read_bytes(&in, in.left);
     return is_record_read_completely(&in);
 }
 
@@ -300,11 +300,11 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get_bytes(&in, 16); /* log time and creation time of the attachment */
-    out->name = tact_get_text(&in);
-    out->media_type = tact_get_text(&in);
-    out->data = tact_get_bytes(&in, tact_get_u64(&in));
-    uint32_t crc = tact_get_u32(&in);
+    tact_cursor_read_bytes(&in, 16); /* log time and creation time of the attachment */
+    out->name = tact_cursor_read_text(&in);
+    out->media_type = tact_cursor_read_text(&in);
+    out->data = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
+    uint32_t crc = tact_cursor_read_u32(&in);
     if (is_record_read_completely(&in) != 0 ||
         tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;
@@ -317,8 +317,8 @@ int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    *name = tact_get_text(&in);
-    struct tact_span pairs = tact_get_text(&in);
+    *name = tact_cursor_read_text(&in);
+    struct tact_span pairs = tact_cursor_read_text(&in);
     *map = (struct tact_cursor){pairs.data, pairs.size, false};
     return is_record_read_completely(&in);
 }

@@ -92,7 +92,7 @@ int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out);
 /** Parses an attachment and verifies its checksum. */
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out);
-/** Parses a metadata record; map: key, value, key, ... for tact_get_text(). */
+/** Parses a metadata record; map: key, value, key, ... for tact_cursor_read_text(). */
 int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
                              struct tact_cursor *map);
 

@@ -51,7 +51,7 @@ static int rebuild_state_from_definition(struct tact_mcap_writer *writer, uint8_
         writer->channel_count++;
     }
     size_t record = tact_mcap_begin_record(&group->records, opcode);
-    tact_put_bytes(&group->records, content.data, content.size);
+    tact_bytes_append(&group->records, content.data, content.size);
     tact_mcap_end_record(&group->records, record);
     group->count++;
     return error_of_byte_buffer(&group->records);
@@ -111,9 +111,9 @@ static const struct tact_mcap_byte_range *find_damage_at_offset(const struct reo
 
 static void queue_change_of_file(struct reopened_log *t, uint64_t at, const void *data, size_t size)
 {
-    tact_put_u64(&t->writer->patches, at);
-    tact_put_u64(&t->writer->patches, size);
-    tact_put_bytes(&t->writer->patches, data, size);
+    tact_bytes_append_u64(&t->writer->patches, at);
+    tact_bytes_append_u64(&t->writer->patches, size);
+    tact_bytes_append(&t->writer->patches, data, size);
 }
 
 /* Checks that up to `end` only message indexes or damage follow. */
@@ -170,9 +170,9 @@ static int rebuild_state_from_chunk(struct reopened_log *t, const struct tact_mc
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
 
-    tact_get_bytes(&in, 28); /* skips the chunk's times, size and checksum */
-    bool is_zstd_compressed = tact_get_text(&in).size > 0;
-    uint64_t compressed_chunk_bytes = tact_get_u64(&in);
+    tact_cursor_read_bytes(&in, 28); /* skips the chunk's times, size and checksum */
+    bool is_zstd_compressed = tact_cursor_read_text(&in).size > 0;
+    uint64_t compressed_chunk_bytes = tact_cursor_read_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
     if (rc == 0) {
         rc = rebuild_state_from_all_records(
@@ -192,7 +192,7 @@ static int rebuild_state_from_attachment(struct tact_mcap_writer *writer,
 {
     struct tact_cursor in = {record->content.data, record->content.size, false};
     struct tact_mcap_attachment attachment;
-    uint64_t time_ns = tact_get_u64(&in);
+    uint64_t time_ns = tact_cursor_read_u64(&in);
     int rc = tact_mcap_parse_attachment(record->content, &attachment);
 
     if (rc != 0) {
@@ -338,8 +338,8 @@ int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
     /* A file that was closed without a message has its definitions outside any chunk. */
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS].count == 0) {
         struct tact_span schema_and_channel_records = from->schema_and_channel_records;
-        tact_put_bytes(&writer->chunk, schema_and_channel_records.data,
-                       schema_and_channel_records.size);
+        tact_bytes_append(&writer->chunk, schema_and_channel_records.data,
+                          schema_and_channel_records.size);
         rc = rebuild_state_from_all_records(
             &t, (struct tact_cursor){schema_and_channel_records.data,
                                      schema_and_channel_records.size, false});
@@ -363,8 +363,8 @@ static int write_queued_changes_of_file(struct tact_mcap_writer *writer)
     struct tact_cursor in = {writer->patches.data, writer->patches.size, false};
 
     while (in.left > 0) {
-        uint64_t at = tact_get_u64(&in);
-        struct tact_span bytes = tact_get_bytes(&in, tact_get_u64(&in));
+        uint64_t at = tact_cursor_read_u64(&in);
+        struct tact_span bytes = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
         ssize_t n = pwrite(writer->fd, bytes.data, bytes.size, (off_t)at);
         if (n != (ssize_t)bytes.size) {
             return n < 0 ? -errno : -EIO;

@@ -60,14 +60,14 @@ int tact_mcap_write_output(struct tact_mcap_writer *writer)
 
 size_t tact_mcap_begin_record(struct tact_bytes *out, uint8_t opcode)
 {
-    tact_put_u8(out, opcode);
-    tact_put_u64(out, 0);
+    tact_bytes_append_u8(out, opcode);
+    tact_bytes_append_u64(out, 0);
     return out->size;
 }
 
 void tact_mcap_end_record(struct tact_bytes *out, size_t start)
 {
-    tact_overwrite_u64(out, start - 8, out->size - start);
+    tact_bytes_overwrite_u64(out, start - 8, out->size - start);
 }
 
 int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out)
@@ -95,8 +95,8 @@ void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const cha
 {
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_HEADER);
 
-    tact_put_text(out, profile);
-    tact_put_text(out, library);
+    tact_bytes_append_text(out, profile);
+    tact_bytes_append_text(out, library);
     tact_mcap_end_record(out, record);
 }
 
@@ -109,7 +109,7 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
     if (rc != 0) {
         return rc;
     }
-    tact_put_bytes(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_bytes_append(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     tact_mcap_put_header(&writer->output, profile, library);
     rc = tact_mcap_write_output(writer);
     if (rc != 0) {
@@ -127,7 +127,7 @@ static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct tac
     struct tact_bytes *records = &group->records;
 
     if (!records->failed) {
-        tact_put_bytes(&writer->chunk, records->data + before, records->size - before);
+        tact_bytes_append(&writer->chunk, records->data + before, records->size - before);
     }
     group->count++;
 }
@@ -143,11 +143,11 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
         return -EINVAL;
     }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_SCHEMA);
-    tact_put_u16(out, (uint16_t)(group->count + 1));
-    tact_put_text(out, name);
-    tact_put_text(out, "ros2msg");
-    tact_put_u32(out, (uint32_t)size);
-    tact_put_bytes(out, text, size);
+    tact_bytes_append_u16(out, (uint16_t)(group->count + 1));
+    tact_bytes_append_text(out, name);
+    tact_bytes_append_text(out, "ros2msg");
+    tact_bytes_append_u32(out, (uint32_t)size);
+    tact_bytes_append(out, text, size);
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
     return out->failed ? set_writer_error(writer, -ENOMEM) : (int)group->count;
@@ -163,16 +163,16 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
         return -EINVAL;
     }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHANNEL);
-    tact_put_u16(out, (uint16_t)writer->channel_count);
-    tact_put_u16(out, (uint16_t)schema);
-    tact_put_text(out, topic);
-    tact_put_text(out, "cdr");
+    tact_bytes_append_u16(out, (uint16_t)writer->channel_count);
+    tact_bytes_append_u16(out, (uint16_t)schema);
+    tact_bytes_append_text(out, topic);
+    tact_bytes_append_text(out, "cdr");
     /* rosbag2 requires this metadata of every channel; an empty value means the defaults */
     size_t map = out->size;
-    tact_put_u32(out, 0);
-    tact_put_text(out, "offered_qos_profiles");
-    tact_put_text(out, "");
-    tact_overwrite_u32(out, map, (uint32_t)(out->size - map - 4));
+    tact_bytes_append_u32(out, 0);
+    tact_bytes_append_text(out, "offered_qos_profiles");
+    tact_bytes_append_text(out, "");
+    tact_bytes_overwrite_u32(out, map, (uint32_t)(out->size - map - 4));
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
     return out->failed ? set_writer_error(writer, -ENOMEM) : writer->channel_count++;
@@ -185,13 +185,13 @@ void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, ui
     struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_ATTACHMENTS];
     size_t record = tact_mcap_begin_record(&group->records, TACT_MCAP_ATTACHMENT_INDEX);
 
-    tact_put_u64(&group->records, at);
-    tact_put_u64(&group->records, length);
-    tact_put_u64(&group->records, time_ns);
-    tact_put_u64(&group->records, time_ns);
-    tact_put_u64(&group->records, size);
-    tact_put_text(&group->records, name);
-    tact_put_text(&group->records, media_type);
+    tact_bytes_append_u64(&group->records, at);
+    tact_bytes_append_u64(&group->records, length);
+    tact_bytes_append_u64(&group->records, time_ns);
+    tact_bytes_append_u64(&group->records, time_ns);
+    tact_bytes_append_u64(&group->records, size);
+    tact_bytes_append_text(&group->records, name);
+    tact_bytes_append_text(&group->records, media_type);
     tact_mcap_end_record(&group->records, record);
     group->count++;
 }
@@ -202,9 +202,9 @@ void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint
     struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_METADATA];
     size_t record = tact_mcap_begin_record(&group->records, TACT_MCAP_METADATA_INDEX);
 
-    tact_put_u64(&group->records, at);
-    tact_put_u64(&group->records, length);
-    tact_put_text(&group->records, name);
+    tact_bytes_append_u64(&group->records, at);
+    tact_bytes_append_u64(&group->records, length);
+    tact_bytes_append_text(&group->records, name);
     tact_mcap_end_record(&group->records, record);
     group->count++;
 }
@@ -216,14 +216,14 @@ int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_n
     uint64_t at = writer->offset;
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_ATTACHMENT);
 
-    tact_put_u64(out, time_ns);
-    tact_put_u64(out, time_ns);
-    tact_put_text(out, name);
-    tact_put_text(out, media_type);
-    tact_put_u64(out, size);
-    tact_put_bytes(out, data, size);
+    tact_bytes_append_u64(out, time_ns);
+    tact_bytes_append_u64(out, time_ns);
+    tact_bytes_append_text(out, name);
+    tact_bytes_append_text(out, media_type);
+    tact_bytes_append_u64(out, size);
+    tact_bytes_append(out, data, size);
     if (!out->failed) {
-        tact_put_u32(out, tact_crc32(0, out->data + record, out->size - record));
+        tact_bytes_append_u32(out, tact_crc32(0, out->data + record, out->size - record));
     }
     tact_mcap_end_record(out, record);
     uint64_t length = out->size;
@@ -245,9 +245,9 @@ int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
         return set_writer_error(writer, map->failed ? -ENOMEM : -EINVAL);
     }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_METADATA);
-    tact_put_text(out, name);
-    tact_put_u32(out, (uint32_t)map->size);
-    tact_put_bytes(out, map->data, map->size);
+    tact_bytes_append_text(out, name);
+    tact_bytes_append_u32(out, (uint32_t)map->size);
+    tact_bytes_append(out, map->data, map->size);
     tact_mcap_end_record(out, record);
     uint64_t length = out->size;
     if (tact_mcap_write_output(writer) != 0) {
@@ -263,8 +263,8 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
 {
     struct tact_mcap_channel_state *of = &writer->channels[channel];
 
-    tact_put_u64(&of->index, time_ns);
-    tact_put_u64(&of->index, offset);
+    tact_bytes_append_u64(&of->index, time_ns);
+    tact_bytes_append_u64(&of->index, offset);
     if (writer->chunk_message_count == 0 || time_ns < writer->chunk_first_log_time) {
         writer->chunk_first_log_time = time_ns;
     }
@@ -283,10 +283,10 @@ struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *write
 
     tact_mcap_index_message(writer, channel, time_ns, out->size);
     writer->open_message_offset = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
-    tact_put_u16(out, (uint16_t)channel);
-    tact_put_u32(out, of->next++);
-    tact_put_u64(out, time_ns);
-    tact_put_u64(out, time_ns);
+    tact_bytes_append_u16(out, (uint16_t)channel);
+    tact_bytes_append_u32(out, of->next++);
+    tact_bytes_append_u64(out, time_ns);
+    tact_bytes_append_u64(out, time_ns);
     return out;
 }
 
@@ -322,13 +322,13 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
     const struct tact_bytes *chunk = &writer->chunk;
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHUNK);
 
-    tact_put_u64(out, writer->chunk_first_log_time);
-    tact_put_u64(out, writer->chunk_last_log_time);
-    tact_put_u64(out, chunk->size);
-    tact_put_u32(out, tact_crc32(0, chunk->data, chunk->size));
-    tact_put_text(out, writer->zstd ? "zstd" : "");
+    tact_bytes_append_u64(out, writer->chunk_first_log_time);
+    tact_bytes_append_u64(out, writer->chunk_last_log_time);
+    tact_bytes_append_u64(out, chunk->size);
+    tact_bytes_append_u32(out, tact_crc32(0, chunk->data, chunk->size));
+    tact_bytes_append_text(out, writer->zstd ? "zstd" : "");
     size_t chunk_length_offset = out->size;
-    tact_put_u64(out, 0);
+    tact_bytes_append_u64(out, 0);
     if (writer->zstd) {
         size_t max_compressed_size = ZSTD_compressBound(chunk->size);
         uint8_t *to = tact_bytes_reserve(out, max_compressed_size);
@@ -342,10 +342,10 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
         }
         out->size += size;
     } else {
-        tact_put_bytes(out, chunk->data, chunk->size);
+        tact_bytes_append(out, chunk->data, chunk->size);
     }
     *compressed = out->size - chunk_length_offset - 8;
-    tact_overwrite_u64(out, chunk_length_offset, *compressed);
+    tact_bytes_overwrite_u64(out, chunk_length_offset, *compressed);
     tact_mcap_end_record(out, record);
     return out->failed ? -ENOMEM : 0;
 }
@@ -359,31 +359,31 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     size_t before = out->size;
 
     size_t chunk_index_record = tact_mcap_begin_record(entry, TACT_MCAP_CHUNK_INDEX);
-    tact_put_u64(entry, writer->chunk_first_log_time);
-    tact_put_u64(entry, writer->chunk_last_log_time);
-    tact_put_u64(entry, at);
-    tact_put_u64(entry, length);
+    tact_bytes_append_u64(entry, writer->chunk_first_log_time);
+    tact_bytes_append_u64(entry, writer->chunk_last_log_time);
+    tact_bytes_append_u64(entry, at);
+    tact_bytes_append_u64(entry, length);
     size_t map = entry->size;
-    tact_put_u32(entry, 0);
+    tact_bytes_append_u32(entry, 0);
     for (int c = 0; c < writer->channel_count; c++) {
         struct tact_bytes *index = &writer->channels[c].index;
         if (index->size == 0) {
             continue;
         }
-        tact_put_u16(entry, (uint16_t)c);
-        tact_put_u64(entry, at + length + (out->size - before));
+        tact_bytes_append_u16(entry, (uint16_t)c);
+        tact_bytes_append_u64(entry, at + length + (out->size - before));
         size_t record = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE_INDEX);
-        tact_put_u16(out, (uint16_t)c);
-        tact_put_u32(out, (uint32_t)index->size);
-        tact_put_bytes(out, index->data, index->size);
+        tact_bytes_append_u16(out, (uint16_t)c);
+        tact_bytes_append_u32(out, (uint32_t)index->size);
+        tact_bytes_append(out, index->data, index->size);
         tact_mcap_end_record(out, record);
         index->size = 0;
     }
-    tact_overwrite_u32(entry, map, (uint32_t)(entry->size - map - 4));
-    tact_put_u64(entry, out->size - before);
-    tact_put_text(entry, compression);
-    tact_put_u64(entry, compressed);
-    tact_put_u64(entry, writer->chunk.size);
+    tact_bytes_overwrite_u32(entry, map, (uint32_t)(entry->size - map - 4));
+    tact_bytes_append_u64(entry, out->size - before);
+    tact_bytes_append_text(entry, compression);
+    tact_bytes_append_u64(entry, compressed);
+    tact_bytes_append_u64(entry, writer->chunk.size);
     tact_mcap_end_record(entry, chunk_index_record);
     group->count++;
     if (writer->end == 0 || writer->chunk_first_log_time < writer->start) {
@@ -401,8 +401,8 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
 static void repeat_schemas_and_channels(struct tact_mcap_writer *writer)
 {
     for (int g = TACT_MCAP_GROUP_SCHEMAS; g <= TACT_MCAP_GROUP_CHANNEL_INFOS; g++) {
-        tact_put_bytes(&writer->chunk, writer->groups[g].records.data,
-                       writer->groups[g].records.size);
+        tact_bytes_append(&writer->chunk, writer->groups[g].records.data,
+                          writer->groups[g].records.size);
     }
 }
 
@@ -450,18 +450,18 @@ static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *o
     for (int c = 0; c < writer->channel_count; c++) {
         messages += writer->channels[c].messages;
     }
-    tact_put_u64(out, messages);
-    tact_put_u16(out, (uint16_t)writer->groups[TACT_MCAP_GROUP_SCHEMAS].count);
-    tact_put_u32(out, (uint32_t)writer->channel_count);
-    tact_put_u32(out, writer->groups[TACT_MCAP_GROUP_ATTACHMENTS].count);
-    tact_put_u32(out, writer->groups[TACT_MCAP_GROUP_METADATA].count);
-    tact_put_u32(out, writer->groups[TACT_MCAP_GROUP_CHUNKS].count);
-    tact_put_u64(out, writer->start);
-    tact_put_u64(out, writer->end);
-    tact_put_u32(out, (uint32_t)writer->channel_count * 10);
+    tact_bytes_append_u64(out, messages);
+    tact_bytes_append_u16(out, (uint16_t)writer->groups[TACT_MCAP_GROUP_SCHEMAS].count);
+    tact_bytes_append_u32(out, (uint32_t)writer->channel_count);
+    tact_bytes_append_u32(out, writer->groups[TACT_MCAP_GROUP_ATTACHMENTS].count);
+    tact_bytes_append_u32(out, writer->groups[TACT_MCAP_GROUP_METADATA].count);
+    tact_bytes_append_u32(out, writer->groups[TACT_MCAP_GROUP_CHUNKS].count);
+    tact_bytes_append_u64(out, writer->start);
+    tact_bytes_append_u64(out, writer->end);
+    tact_bytes_append_u32(out, (uint32_t)writer->channel_count * 10);
     for (int c = 0; c < writer->channel_count; c++) {
-        tact_put_u16(out, (uint16_t)c);
-        tact_put_u64(out, writer->channels[c].messages);
+        tact_bytes_append_u16(out, (uint16_t)c);
+        tact_bytes_append_u64(out, writer->channels[c].messages);
     }
     tact_mcap_end_record(out, record);
 }
@@ -473,9 +473,9 @@ static void put_summary_offset(struct tact_bytes *summary_offset_records, uint8_
         return;
     }
     size_t record = tact_mcap_begin_record(summary_offset_records, TACT_MCAP_SUMMARY_OFFSET);
-    tact_put_u8(summary_offset_records, opcode);
-    tact_put_u64(summary_offset_records, start);
-    tact_put_u64(summary_offset_records, length);
+    tact_bytes_append_u8(summary_offset_records, opcode);
+    tact_bytes_append_u64(summary_offset_records, start);
+    tact_bytes_append_u64(summary_offset_records, length);
     tact_mcap_end_record(summary_offset_records, record);
 }
 
@@ -486,7 +486,7 @@ static int write_summary(struct tact_mcap_writer *writer)
     uint64_t base = writer->offset;
 
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_DATA_END);
-    tact_put_u32(out, writer->crc);
+    tact_bytes_append_u32(out, writer->crc);
     tact_mcap_end_record(out, record);
     size_t summary = out->size;
     for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
@@ -495,7 +495,7 @@ static int write_summary(struct tact_mcap_writer *writer)
         if (group->records.failed) {
             return set_writer_error(writer, -ENOMEM);
         }
-        tact_put_bytes(out, group->records.data, group->records.size);
+        tact_bytes_append(out, group->records.data, group->records.size);
         put_summary_offset(&summary_offset_records, group->opcode, base + start, out->size - start);
     }
     size_t statistics_offset = out->size;
@@ -503,17 +503,17 @@ static int write_summary(struct tact_mcap_writer *writer)
     put_summary_offset(&summary_offset_records, TACT_MCAP_STATISTICS, base + statistics_offset,
                        out->size - statistics_offset);
     size_t summary_offsets = out->size;
-    tact_put_bytes(out, summary_offset_records.data, summary_offset_records.size);
+    tact_bytes_append(out, summary_offset_records.data, summary_offset_records.size);
     out->failed = out->failed || summary_offset_records.failed;
     tact_bytes_free(&summary_offset_records);
     record = tact_mcap_begin_record(out, TACT_MCAP_FOOTER);
-    tact_put_u64(out, base + summary);
-    tact_put_u64(out, base + summary_offsets);
-    tact_overwrite_u64(out, record - 8, 20);
+    tact_bytes_append_u64(out, base + summary);
+    tact_bytes_append_u64(out, base + summary_offsets);
+    tact_bytes_overwrite_u64(out, record - 8, 20);
     if (!out->failed) {
-        tact_put_u32(out, tact_crc32(0, out->data + summary, out->size - summary));
+        tact_bytes_append_u32(out, tact_crc32(0, out->data + summary, out->size - summary));
     }
-    tact_put_bytes(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_bytes_append(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     return tact_mcap_write_output(writer);
 }
 
@@ -527,7 +527,7 @@ int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes)
     tact_mcap_writer_flush(writer);
     if (writer->error == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 0) {
         /* without a message, the schemas are in no chunk and are written directly */
-        tact_put_bytes(&writer->output, writer->chunk.data, writer->chunk.size);
+        tact_bytes_append(&writer->output, writer->chunk.data, writer->chunk.size);
     }
     if (writer->error == 0 && tact_mcap_write_output(writer) == 0 && write_summary(writer) == 0) {
         tact_mcap_writer_sync(writer);

@@ -67,7 +67,8 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
 int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_ns, const char *name,
                                 const char *media_type, const void *data, size_t size);
 
-/** Writes a metadata record at once: a map of key, value, key, ... written with tact_put_text(). */
+/** Writes a metadata record at once: a map of key, value, key, ... written with
+ * tact_bytes_append_text(). */
 int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
                               const struct tact_bytes *map);
 

@@ -243,7 +243,7 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
 {
     int rc;
 
-    do { /* the part was closed meanwhile: it is no longer the current one */
+    do { /* -EAGAIN: this part of the log was closed meanwhile; the event is written to the next */
         rc = tact_recorder_part_event(current_recorder_part(recorder), tick, stamp_ns, name, text);
     } while (rc == -EAGAIN);
     return rc;

@@ -324,8 +324,8 @@ static int write_continued_metadata(struct tact_recorder_part *part)
     int rc = -ENOMEM;
 
     if (next) {
-        tact_put_text(&map, "continued_in");
-        tact_put_text(&map, slash ? slash + 1 : next);
+        tact_bytes_append_text(&map, "continued_in");
+        tact_bytes_append_text(&map, slash ? slash + 1 : next);
         tact_put_facts_crc(&map);
         rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED_METADATA_NAME, &map);
     }

@@ -416,8 +416,8 @@ static void report_damage_as_text(struct recovery *r)
 
 static void put_key_and_value(struct tact_bytes *map, const char *key, const char *value)
 {
-    tact_put_text(map, key);
-    tact_put_text(map, value);
+    tact_bytes_append_text(map, key);
+    tact_bytes_append_text(map, value);
 }
 
 static int put_recovery_facts(struct recovery *r)

@@ -175,20 +175,20 @@ static void put_schema_field_lines(const struct tact_layout *layout, struct tact
         }
         int length = snprintf(line, sizeof line, "float64%s %s%s  # [%s] %s\n", count, field->name,
                               absent, kind_names[field->kind], field->unit);
-        tact_put_bytes(out, line, (size_t)length);
+        tact_bytes_append(out, line, (size_t)length);
     }
 }
 
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
 {
-    tact_put_bytes(out, tick_schema_heading, sizeof tick_schema_heading - 1);
+    tact_bytes_append(out, tick_schema_heading, sizeof tick_schema_heading - 1);
     put_schema_field_lines(layout, out);
     if (layout->element) {
-        tact_put_bytes(out, list_count_line, sizeof list_count_line - 1);
-        tact_put_bytes(out, contact_schema_heading, sizeof contact_schema_heading - 1);
+        tact_bytes_append(out, list_count_line, sizeof list_count_line - 1);
+        tact_bytes_append(out, contact_schema_heading, sizeof contact_schema_heading - 1);
         put_schema_field_lines(layout->element, out);
     }
-    tact_put_bytes(out, ROS_TIME_DEFINITION, sizeof ROS_TIME_DEFINITION - 1);
+    tact_bytes_append(out, ROS_TIME_DEFINITION, sizeof ROS_TIME_DEFINITION - 1);
 }
 
 static int parse_field_kind(const char *name, enum tact_field_kind *kind)
@@ -251,7 +251,7 @@ static bool is_list_header(const struct tact_layout *layout, struct tact_cursor 
         memcmp(in->at + line, contact_schema_heading, head) != 0) {
         return false;
     }
-    tact_get_bytes(in, line + head);
+    tact_cursor_read_bytes(in, line + head);
     return true;
 }
 
@@ -259,7 +259,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
                            struct tact_error *err)
 {
     struct tact_cursor in = {text.data, text.size, false};
-    struct tact_span head = tact_get_bytes(&in, sizeof tick_schema_heading - 1);
+    struct tact_span head = tact_cursor_read_bytes(&in, sizeof tick_schema_heading - 1);
     struct tact_layout *to = layout;
 
     if (!tact_span_equals_text(head, tick_schema_heading)) {
@@ -285,7 +285,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         if (!end || length >= sizeof line) {
             break;
         }
-        struct tact_span span = tact_get_bytes(&in, length + 1);
+        struct tact_span span = tact_cursor_read_bytes(&in, length + 1);
         memcpy(line, span.data, length);
         line[length] = '\0';
         int rc = strlen(line) == length ? parse_schema_field(line, to) : -EINVAL;

@@ -115,8 +115,9 @@ find_law_conflicting_with_force(const struct admittance_joint *admittance_joint_
         const char *key, *text;
     } laws[] = {
         {joint->coupling != NULL, "coupling",
-         "the key \"coupling\", by which a device sets its position"},
-        {joint->mimic != NULL, "mimic", "the key \"mimic\", by which it follows another joint"},
+         "the key \"coupling\", by which a device besides the force of the input would move it"},
+        {joint->mimic != NULL, "mimic",
+         "the key \"mimic\", by which another joint besides the force of the input would move it"},
         {joint->tendon != NULL, "tendon", "a tendon"},
         {joint->stiffness > 0.0, "stiffness",
          "a drive stiffness, which would pull the joint back to its target"},

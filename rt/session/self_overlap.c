@@ -151,9 +151,11 @@ static double measure_part_overlap(const struct tact_session *s, const struct ha
 static int print_self_overlap(const struct session_self_overlap *o, char *out, size_t size)
 {
     return isnan(o->depth)
-               ? tact_number_print(out, size, "%s and %s start with one inside the other",
+               ? tact_number_print(out, size,
+                                   "%s and %s, of one hand, start with one inside the other",
                                    o->part[0], o->part[1])
-               : tact_number_print(out, size, "%s and %s start with an overlap of %.3g mm",
+               : tact_number_print(out, size,
+                                   "%s and %s, of one hand, start with an overlap of %.3g mm",
                                    o->part[0], o->part[1], 1e3 * o->depth);
 }
 

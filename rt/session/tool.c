@@ -340,21 +340,21 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
 {
     struct session_coupling *c = tool->first_coupling[part];
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
-    double target_change[3], last[3];
+    double tool_target_change[3], last[3];
     if (!c) {
         return;
     }
     for (int i = 0; i < 3; i++) {
         last[i] = c[i].state.target;
     }
-    tact_v3_sub(target_change, target, last);
+    tact_v3_sub(tool_target_change, target, last);
     const int is_rotation_vector_sign_flip =
-        part && tact_v3_norm(target_change) > ROTATION_VECTOR_FLIP_ANGLE;
+        part && tact_v3_norm(tool_target_change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
         const int is_device_leading = tool->state.is_disengaged == 0.0 && ticks > 0.0;
         const double rate = is_device_leading && !engaged && !is_rotation_vector_sign_flip
-                                ? target_change[i] / (ticks * s->period)
+                                ? tool_target_change[i] / (ticks * s->period)
                                 : 0.0;
         state->rate =
             is_device_leading && !engaged ? state->rate + c[i].alpha * (rate - state->rate) : 0.0;

@@ -166,7 +166,8 @@ static int create_bench_session(struct bench *b, const struct tact_scene *scene,
     return rc;
 }
 
-static int run_benchmark(const char *path, const char *log, double seconds, int first_session)
+static int benchmark_recording_of_scene(const char *path, const char *log, double seconds,
+                                        int first_session)
 {
     struct bench b = {.first_session = first_session};
     struct tact_scene *scene = NULL;
@@ -207,6 +208,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
         return 2;
     }
-    return run_benchmark(argv[optind], null ? NULL : argv[optind + 1], seconds, first_session) ? 2
-                                                                                               : 0;
+    return benchmark_recording_of_scene(argv[optind], null ? NULL : argv[optind + 1], seconds,
+                                        first_session)
+               ? 2
+               : 0;
 }

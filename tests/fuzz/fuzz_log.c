@@ -85,9 +85,9 @@ static void correct_all_checksums(uint8_t *file, size_t size)
 static void append_mcap_record(struct tact_bytes *out, uint8_t opcode, const void *content,
                                size_t size)
 {
-    tact_put_u8(out, opcode);
-    tact_put_u64(out, size);
-    tact_put_bytes(out, content, size);
+    tact_bytes_append_u8(out, opcode);
+    tact_bytes_append_u64(out, size);
+    tact_bytes_append(out, content, size);
 }
 
 /* Makes a log file of a single chunk. */
@@ -95,18 +95,18 @@ static void make_single_chunk_log(const uint8_t *records, size_t size, struct ta
 {
     struct tact_bytes content = {0};
 
-    tact_put_bytes(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
-    tact_put_text(&content, "ros2");
-    tact_put_text(&content, "fuzz");
+    tact_bytes_append(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_bytes_append_text(&content, "ros2");
+    tact_bytes_append_text(&content, "fuzz");
     append_mcap_record(out, TACT_MCAP_HEADER, content.data, content.size);
     content.size = 0;
-    tact_put_u64(&content, 0);
-    tact_put_u64(&content, 0);
-    tact_put_u64(&content, size);
-    tact_put_u32(&content, tact_crc32(0, records, size));
-    tact_put_text(&content, "");
-    tact_put_u64(&content, size);
-    tact_put_bytes(&content, records, size);
+    tact_bytes_append_u64(&content, 0);
+    tact_bytes_append_u64(&content, 0);
+    tact_bytes_append_u64(&content, size);
+    tact_bytes_append_u32(&content, tact_crc32(0, records, size));
+    tact_bytes_append_text(&content, "");
+    tact_bytes_append_u64(&content, size);
+    tact_bytes_append(&content, records, size);
     append_mcap_record(out, TACT_MCAP_CHUNK, content.data, content.size);
     tact_bytes_free(&content);
 }
@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 3 == 2)
         make_single_chunk_log(data + 1, size - 1, &file);
     else
-        tact_put_bytes(&file, data + 1, size - 1);
+        tact_bytes_append(&file, data + 1, size - 1);
     if (data[0] % 3 == 1 && file.size > 0)
         correct_all_checksums(file.data, file.size);
     if (!file.failed && ftruncate(fd, 0) == 0 &&

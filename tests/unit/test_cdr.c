@@ -43,7 +43,7 @@ static void cdr_numbers_are_aligned_to_their_size(void **state)
      */
     for (int shift = 0; shift < 3; shift++) {
         out.size = 0;
-        tact_put_bytes(&out, "xyz", (size_t)shift);
+        tact_bytes_append(&out, "xyz", (size_t)shift);
         struct tact_cdr cdr = tact_cdr_begin(&out);
         tact_cdr_string(&cdr, "ab");
         tact_cdr_u32(&cdr, 0x01020304);

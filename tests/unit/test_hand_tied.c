@@ -239,7 +239,8 @@ static void following_finger_has_the_grip_margin_of_its_leader(void **state)
     link_definitions[1].mimic = 1;
     link_definitions[1].multiplier = -0.5;
     struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, link_definitions, 3);
-    for (int k = 0; k < 2; k++) { /* the required force is 3 N, then 0.3 N */
+    /* the drive must exert 3 N, beyond its limit of 1 N, then 0.3 N */
+    for (int k = 0; k < 2; k++) {
         int held[3];
         double left[3];
         tact_hand_state(hand).target[0] = tact_hand_state(hand).q[0] + (k ? 1e-3 : 1e-2);

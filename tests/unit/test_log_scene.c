@@ -156,8 +156,8 @@ static void chunk_beyond_the_limit_of_the_reader_is_not_written(void **state)
         int schema = tact_mcap_writer_schema(writer, "a", "", 0);
         int channel = tact_mcap_writer_channel(writer, schema, "/a");
         struct tact_bytes *message = tact_mcap_writer_begin_message(writer, channel, 0);
-        tact_put_bytes(message, zeros,
-                       (size_t)TACT_MCAP_CHUNK_LIMIT - message->size + (size_t)excess);
+        tact_bytes_append(message, zeros,
+                          (size_t)TACT_MCAP_CHUNK_LIMIT - message->size + (size_t)excess);
         tact_mcap_writer_end_message(writer);
         assert_int_equal(tact_mcap_writer_flush(writer), excess ? -EMSGSIZE : 0);
         assert_int_equal(tact_mcap_writer_close(writer, NULL), excess ? -EMSGSIZE : 0);

@@ -307,9 +307,9 @@ static void log_with_many_damaged_bytes_is_read_without_harm(void **state)
 static void append_forged_record(struct tact_bytes *out, uint8_t opcode, const void *data,
                                  size_t size)
 {
-    tact_put_u8(out, opcode);
-    tact_put_u64(out, size);
-    tact_put_bytes(out, data, size);
+    tact_bytes_append_u8(out, opcode);
+    tact_bytes_append_u64(out, size);
+    tact_bytes_append(out, data, size);
 }
 
 /* Appends to a forged log a chunk of these bytes with a correct checksum. */
@@ -317,13 +317,13 @@ static void append_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
 {
     struct tact_bytes content = {0};
 
-    tact_put_u64(&content, 0);
-    tact_put_u64(&content, 0);
-    tact_put_u64(&content, chunk->size);
-    tact_put_u32(&content, tact_crc32(0, chunk->data, chunk->size));
-    tact_put_text(&content, "");
-    tact_put_u64(&content, chunk->size);
-    tact_put_bytes(&content, chunk->data, chunk->size);
+    tact_bytes_append_u64(&content, 0);
+    tact_bytes_append_u64(&content, 0);
+    tact_bytes_append_u64(&content, chunk->size);
+    tact_bytes_append_u32(&content, tact_crc32(0, chunk->data, chunk->size));
+    tact_bytes_append_text(&content, "");
+    tact_bytes_append_u64(&content, chunk->size);
+    tact_bytes_append(&content, chunk->data, chunk->size);
     append_forged_record(out, TACT_MCAP_CHUNK, content.data, content.size);
     tact_bytes_free(&content);
 }
@@ -344,7 +344,7 @@ static void forged_log_chunks_are_detected(void **state)
         struct tact_mcap_record record;
         assert_int_equal(tact_mcap_reader_open(&reader, base), 0);
         forged_log.size = 0;
-        tact_put_bytes(&forged_log, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+        tact_bytes_append(&forged_log, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
         while (tact_mcap_reader_next(&reader, &record) == 0 &&
                record.opcode != TACT_MCAP_DATA_END) {
             if (record.opcode != TACT_MCAP_CHUNK) {
@@ -385,13 +385,13 @@ static void false_lengths_of_log_records_are_refused(void **state)
             for (size_t inner = 0; inner < 64; inner += 3) {
                 file.size = content.size = 0;
                 for (size_t b = 0; b < inner; b++)
-                    tact_put_u8(&content, 0);
-                tact_put_u64(&content, lengths[i]);
-                tact_put_u64(&content, lengths[i]);
-                tact_put_bytes(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
-                tact_put_u8(&file, (uint8_t)opcode);
-                tact_put_u64(&file, i % 2 ? lengths[i] : content.size);
-                tact_put_bytes(&file, content.data, content.size);
+                    tact_bytes_append_u8(&content, 0);
+                tact_bytes_append_u64(&content, lengths[i]);
+                tact_bytes_append_u64(&content, lengths[i]);
+                tact_bytes_append(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+                tact_bytes_append_u8(&file, (uint8_t)opcode);
+                tact_bytes_append_u64(&file, i % 2 ? lengths[i] : content.size);
+                tact_bytes_append(&file, content.data, content.size);
                 write_file(file.data, file.size);
                 read_whole_log();
             }
@@ -399,13 +399,13 @@ static void false_lengths_of_log_records_are_refused(void **state)
     }
     /* A chunk whose stated size is more than a reader should allocate. */
     file.size = content.size = 0;
-    tact_put_u64(&content, 0);
-    tact_put_u64(&content, 0);
-    tact_put_u64(&content, UINT64_C(1) << 40);
-    tact_put_u32(&content, 0);
-    tact_put_text(&content, "zstd");
-    tact_put_u64(&content, 4);
-    tact_put_u32(&content, 0xFD2FB528);
+    tact_bytes_append_u64(&content, 0);
+    tact_bytes_append_u64(&content, 0);
+    tact_bytes_append_u64(&content, UINT64_C(1) << 40);
+    tact_bytes_append_u32(&content, 0);
+    tact_bytes_append_text(&content, "zstd");
+    tact_bytes_append_u64(&content, 4);
+    tact_bytes_append_u32(&content, 0xFD2FB528);
     struct tact_bytes chunk = {0};
     assert_int_equal(tact_mcap_parse_chunk((struct tact_span){content.data, content.size}, &chunk),
                      -EBADMSG);
@@ -456,13 +456,13 @@ static void search_for_records_after_damage_is_limited(void **state)
     struct tact_bytes file = {0};
     const char *path = test_log_path("resync");
 
-    tact_put_bytes(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_bytes_append(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     tact_mcap_put_header(&file, "ros2", "tact");
     const size_t size = file.size + RECORDS * record_bytes;
     for (int i = 0; i < RECORDS; i++) {
         for (int k = 0; k < HEADS; k++) {
-            tact_put_u8(&file, TACT_MCAP_ATTACHMENT);
-            tact_put_u64(&file, size - file.size - 8);
+            tact_bytes_append_u8(&file, TACT_MCAP_ATTACHMENT);
+            tact_bytes_append_u64(&file, size - file.size - 8);
         }
         append_forged_record(&file, TACT_MCAP_DAMAGE_COVER, "\0\0\0", 4);
     }
@@ -478,11 +478,11 @@ static void search_for_chunks_in_a_recovery_is_limited(void **state)
     struct tact_bytes file = {0};
     const char *path = test_log_path("resync_recovery");
 
-    tact_put_bytes(&file, whole, intact_log_size / 2);
+    tact_bytes_append(&file, whole, intact_log_size / 2);
     const size_t size = file.size + HEADS * TACT_MCAP_RECORD_HEADER;
     while (file.size < size) {
-        tact_put_u8(&file, TACT_MCAP_CHUNK);
-        tact_put_u64(&file, size - file.size - 8);
+        tact_bytes_append_u8(&file, TACT_MCAP_CHUNK);
+        tact_bytes_append_u64(&file, size - file.size - 8);
     }
     check_search_time(path, &file, recover_log, -EBADMSG);
 }
@@ -509,7 +509,8 @@ static void files_that_are_no_log_are_refused(void **state)
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
     int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);
     int channel = tact_mcap_writer_channel(writer, schema, "/chatter");
-    tact_put_bytes(tact_mcap_writer_begin_message(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0", 10);
+    tact_bytes_append(tact_mcap_writer_begin_message(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0",
+                      10);
     tact_mcap_writer_end_message(writer);
     assert_int_equal(tact_mcap_writer_close(writer, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);

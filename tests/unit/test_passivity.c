@@ -104,11 +104,13 @@ static void passivity_bound_cuts_only_excess_force(void **state)
 {
     (void)state;
     double force[3] = {1.0, -2.0, 0.5};
-    const double last[3] = {1.0, -2.0, 0.5}, zero_rates[3] = {0.0}, pressed[3] = {-1e-3, 0.0, 0.0};
-    assert_true(tact_passivity_bound(force, last, zero_rates, 3, 1000.0) == 1.0);
+    const double last[3] = {1.0, -2.0, 0.5}, zero_device_rates[3] = {0.0},
+                 pressed[3] = {-1e-3, 0.0, 0.0};
+    assert_true(tact_passivity_bound(force, last, zero_device_rates, 3, 1000.0) == 1.0);
     assert_memory_equal(force, last, sizeof last);
     double larger[3] = {2.0, -4.0, 1.0};
-    assert_true(fabs(tact_passivity_bound(larger, last, zero_rates, 3, 1000.0) - 0.5) < 1e-15);
+    assert_true(fabs(tact_passivity_bound(larger, last, zero_device_rates, 3, 1000.0) - 0.5) <
+                1e-15);
     assert_memory_equal(larger, last, sizeof last);
     double force_vector_before_bound[3] = {2.0, -2.0, 0.5};
     assert_true(tact_passivity_bound(force_vector_before_bound, last, pressed, 3, 1000.0) == 1.0);
@@ -128,8 +130,8 @@ static void passivity_damper_dissipates_the_energy_debt(void **state)
     assert_true(fabs(-dot(added, rate, 2) * period - energy_debt) < 1e-18);
     assert_true(damping < most);
     assert_true(tact_passivity_damp(force, rate, 2, -1.0, period, most) == most);
-    const double zero_rates[2] = {0.0, 0.0};
-    assert_true(tact_passivity_damp(force, zero_rates, 2, -1.0, period, most) == 0.0);
+    const double zero_device_rates[2] = {0.0, 0.0};
+    assert_true(tact_passivity_damp(force, zero_device_rates, 2, -1.0, period, most) == 0.0);
 }
 
 /* Damping that makes the wall H passive: sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T))

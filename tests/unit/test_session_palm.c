@@ -89,11 +89,11 @@ static void links_that_overlap_at_the_start_do_not_touch(void **state)
         }
     }
     print_message("%s", warnings_text);
-    assert_non_null(strstr(warnings_text, "right.base and right.c start with an overlap of 10 mm: "
-                                          "contacts between them are disabled"));
-    assert_non_null(strstr(
-        warnings_text,
-        "right.a and right.c start with an overlap of 30 mm: contacts between them are disabled"));
+    assert_non_null(strstr(warnings_text,
+                           "right.base and right.c, of one hand, start with an overlap of 10 mm: "
+                           "contacts between them are disabled"));
+    assert_non_null(strstr(warnings_text, "right.a and right.c, of one hand, start with an overlap "
+                                          "of 30 mm: contacts between them are disabled"));
     tact_session_destroy(session);
     tact_scene_free(scene);
 }
@@ -115,7 +115,8 @@ static void links_with_start_overlap_kept_touch(void **state)
     assert_true(tact_world_pair_between(world, 1, 2) < 0);
     assert_true(tact_world_pair_between(world, 1, 4) >= 0);
     assert_true(tact_world_pair_between(world, 2, 4) >= 0);
-    assert_non_null(strstr(warnings_text, "right.c and right.base start with an overlap of 10 mm"));
+    assert_non_null(strstr(warnings_text,
+                           "right.c and right.base, of one hand, start with an overlap of 10 mm"));
     assert_null(strstr(warnings_text, "contacts between them are disabled"));
     tact_session_destroy(session);
     tact_scene_free(scene);
@@ -209,7 +210,8 @@ static void start_overlaps_are_refused_on_request(void **state)
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
     print_message("%s:%d: %s\n", err.key, err.line, err.text);
     assert_string_equal(err.key, "hands[0].start_overlap");
-    assert_non_null(strstr(err.text, "right.base and right.c start with an overlap of 10 mm"));
+    assert_non_null(
+        strstr(err.text, "right.base and right.c, of one hand, start with an overlap of 10 mm"));
     tact_scene_free(scene);
 }
 

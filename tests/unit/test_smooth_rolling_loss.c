@@ -288,12 +288,12 @@ static void cylinder_with_rolling_loss_stops_at_the_exact_distance(void **state)
         const struct tact_body *body = tact_world_body(s.world, 0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         run_scene_for_seconds(&s, 0.4);
-        double torque_ratio = (c->a == 0 ? 1.0 : -1.0) * c->wrench[4] / torque;
+        double rolling_torque_over_exact = (c->a == 0 ? 1.0 : -1.0) * c->wrench[4] / torque;
         run_scene_for_seconds(&s, 2.8);
         double way = body->pose.position[0];
         printf("line, h %.0f ms: torque %.7f of the exact one, stops after %.6f mm, exact %.6f\n",
-               1e3 * h, torque_ratio, 1e3 * way, 1e3 * exact);
-        assert_true(fabs(torque_ratio - 1.0) < 1e-5);
+               1e3 * h, rolling_torque_over_exact, 1e3 * way, 1e3 * exact);
+        assert_true(fabs(rolling_torque_over_exact - 1.0) < 1e-5);
         assert_true(fabs(way - exact) < 0.6 * h * speed);
         assert_true(tact_v3_norm(body->twist) < 1e-9 && tact_v3_norm(body->twist + 3) < 1e-7);
         assert_int_equal(s.unsolved, 0);

@@ -297,7 +297,8 @@ static void *send_reports_periodically(void *data)
     return NULL;
 }
 
-/* Starts a writer whose slow channels change for the last time 10 ms before its end. */
+/* Starts the thread that sends the reports of an emulated puck; those of its channels that change
+ * rarely change for the last time 10 ms before the last report. */
 static void start_report_writer(struct writer *writer, pthread_t *writer_thread)
 {
     writer->count += atomic_load(&sent) == 0 ? SLOW_MOTION_FRACTION / 2 : 0;

@@ -350,7 +350,7 @@ static int find_face_containing_projection(const struct polytope *p, double min_
 {
     double most = projection_weights(p, face, weight);
     const struct face copy_of_face = *face;
-    int is_point_on_other_face = 0;
+    int is_projection_in_coplanar_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other_face = &p->face[f];
         if (other_face->is_in_use && other_face->d <= copy_of_face.d + min_height_beyond_face &&
@@ -361,11 +361,11 @@ static int find_face_containing_projection(const struct polytope *p, double min_
                 tact_v3_copy(weight, weights_on_other_face);
                 *face = *other_face;
                 most = least;
-                is_point_on_other_face = 1;
+                is_projection_in_coplanar_face = 1;
             }
         }
     }
-    return is_point_on_other_face;
+    return is_projection_in_coplanar_face;
 }
 
 /* Rotates the order of the points of the result's face so that the first is the one whose vertices

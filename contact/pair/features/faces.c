@@ -128,8 +128,8 @@ static int find_neighbours_across_edges(struct face_builder *b)
 
 /* 1 where a triangle lies in the plane n.x = offset and is not oriented against n; a triangle
  * without area has no orientation. */
-static int is_triangle_in_face_plane(const struct face_builder *b, int t, const double *n,
-                                     double offset)
+static int is_core_triangle_in_face_plane(const struct face_builder *b, int t, const double *n,
+                                          double offset)
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
@@ -157,7 +157,7 @@ static void collect_face_triangles(struct face_builder *b, int t)
         for (int k = 0; k < 3; k++) {
             int neighbour_triangle = b->neighbour_over_edge[3 * at + k];
             if (b->face[neighbour_triangle] < 0 &&
-                is_triangle_in_face_plane(b, neighbour_triangle, n, offset)) {
+                is_core_triangle_in_face_plane(b, neighbour_triangle, n, offset)) {
                 b->face[neighbour_triangle] = core->faces;
                 b->stack[depth++] = neighbour_triangle;
             }
