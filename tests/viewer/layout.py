@@ -3,6 +3,7 @@
 width, all that moves is in the view at first, of many contacts those that matter are listed, and arrows are to a scale that
 an impact does not spoil."""
 import json
+import math
 import os
 import subprocess
 import sys
@@ -263,6 +264,38 @@ def check_scale(tact, folder, browser):
         assert abs(length / (weight * each) - 1) < 0.02, (length, weight * each)
 
 
+def check_torsion(tact, folder, browser):
+    """Two discs that spin, one twice as heavy: their torsion is mu N 2/3 R, the radii of their arrows are in proportion, and
+    as long as the legend's bar says; pixels on that circle are violet, and none within or beyond it."""
+    disc = "  - {{name: {0}, mass: {1}, position: [{2}, 0, 0.005], angular_velocity: [0, 0, 40], shapes: [{{type: cylinder, radius: 0.02, length: 0.01, material: steel}}]}}"
+    log = record(tact, folder, "discs", [
+        "duration: 0.05", "bodies:", "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}",
+        disc.format("light", 0.1, -0.1), disc.format("heavy", 0.2, 0.1)])
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        for tick in range(30, 46):  # the first contact is no measure of the scale
+            show(browser, tick)
+        browser.evaluate("setDark(false), toggle('solids'), toggle('patches'), toggle('forces'), turn(-Math.PI / 2, 1.5), 1")
+        browser.wait("!tactPage.dirty")
+        contacts = browser.evaluate("tactPage.frames[tactPage.shown].contacts.map((c) => ({ centre: c.centre, torsion: norm(c.moment) }))")
+        for contact, mass in zip(contacts, (0.1, 0.2)):
+            assert abs(contact["torsion"] / (0.5 * 9.81 * mass * 2 / 3 * 0.02) - 1) < 0.02, contacts
+        each = browser.evaluate("tactPage.stage.pixelsPerNewtonMetre()")
+        text, width = browser.evaluate("[document.getElementById('torsion-most').textContent, document.getElementById('torsion-bar').getBoundingClientRect().width]")
+        number, unit = text.split(" ", 1)
+        assert unit == "mN m" and abs(width - 1e-3 * float(number) * each) < 0.1, (text, width, each)
+        scale = browser.evaluate("(() => { const s = tactPage.stage, [x] = s.project(s.middle), [y] = s.project(add(s.middle, [0.01, 0, 0])); return (y - x) / 0.01; })()")
+        for contact in contacts:
+            radius, (x, y, z) = contact["torsion"] * each / scale, contact["centre"]
+            violet = []
+            for share in (0.6, 1, 1.4):
+                ring = [colour(browser, [x + share * radius * math.cos(a), y + share * radius * math.sin(a), z])
+                        for a in (2 * math.pi * k / 16 for k in range(16))]
+                violet.append(sum(p[2] > p[1] + 60 for p in ring))
+            assert violet[0] == violet[2] == 0 and 9 <= violet[1] <= 13, (violet, contact)
+        browser.evaluate("toggle('solids'), toggle('patches'), toggle('forces'), 1")
+
+
 def main():
     tact, source = sys.argv[1], sys.argv[2]
     try:
@@ -278,6 +311,7 @@ def main():
         check_sliding(tact, folder, browser)
         check_pressures(tact, source, folder, browser)
         check_scale(tact, folder, browser)
+        check_torsion(tact, folder, browser)
     errors = browser.errors
     browser.close()
     assert not errors, errors

@@ -24,6 +24,12 @@ function inNewtons(force) {
   return Number(force.toPrecision(3)) + " N";
 }
 
+// A torsion with three digits, and the unit that gives it one to three before the point.
+function inNewtonMetres(torsion) {
+  const [scale, unit] = torsion >= 0.9995 ? [1, "N m"] : torsion >= 0.9995e-3 ? [1e3, "mN m"] : [1e6, "\u00b5N m"];
+  return Number((scale * torsion).toPrecision(3)) + " " + unit;
+}
+
 // The largest of 1, 2 and 5 times a power of ten that is not above a value.
 function roundDown(value) {
   const power = 10 ** Math.floor(Math.log10(value)), digit = [5, 2, 1].find((d) => d * power <= value * (1 + 1e-12)) || 1;

@@ -83,9 +83,9 @@ const COLOURS = [
   [0.85, 0.74, 0.48], [0.50, 0.66, 0.82], [0.62, 0.76, 0.56], [0.83, 0.60, 0.56], [0.68, 0.62, 0.80], [0.55, 0.74, 0.74]];
 const FIXED = [0.72, 0.74, 0.77], SKIN = [0.87, 0.72, 0.62], PATCH = [0.85, 0.45, 0.05], FORCE = [0.78, 0.06, 0.13], TORSION = [0.44, 0.13, 0.69];
 
-// The longest arrow over the distance of the camera, how much longer one is before it is cut, and of how many frames the
-// scales are.
-const ARROW = 0.2, CUT = 2, SCALE_FRAMES = 600;
+// Over the distance of the camera, the length of the arrow of the largest force, and the radius of that of the largest
+// torsion; how much longer one is before it is cut, and of how many frames the scales are.
+const ARROW = 0.2, TURN = 0.05, CUT = 2, SCALE_FRAMES = 600;
 
 // The same brightness as in VERTEX.
 function brightness(n, toEye) {
@@ -412,9 +412,19 @@ class Stage extends Camera {
     [this.longestForce, this.longestTorsion, this.largestPressure] = [0, 1, 2].map((k) => largestUsual(newest.map((f) => f.largest[k])));
   }
 
-  // How many pixels an arrow has for each newton, where it is as far away as the middle of the view.
+  // How many pixels an arrow has for each newton, and its radius for each newton metre, where it is as far away as the
+  // middle of the view; 0 where none is drawn.
   pixelsPerNewton() {
     return this.longestForce > 0 ? ARROW * this.canvas.clientHeight / (2 * Math.tan(ANGLE / 2) * this.longestForce) : 0;
+  }
+
+  pixelsPerNewtonMetre() {
+    return this.hasTorsion() ? TURN * this.canvas.clientHeight / (2 * Math.tan(ANGLE / 2) * this.longestTorsion) : 0;
+  }
+
+  // Whether a torsion is more than rounding errors.
+  hasTorsion() {
+    return this.longestTorsion > 0 && this.longestTorsion >= 1e-6 * this.longestForce * this.distance;
   }
 
   // Patches and forces lie over the solids: faint where those hide them.
@@ -451,9 +461,8 @@ class Stage extends Camera {
       this.drawArrow(c.pushes ? sub(c.pressure, mul(c.force, scale)) : c.pressure, c.force, scale, [...FORCE, cover * at]);
     }
     const size = norm(c.moment);
-    const none = this.longestTorsion < 1e-6 * this.longestForce * this.distance; // rounding
-    if (this.shown.torsion && !none && size > 0.02 * this.longestTorsion) {
-      const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = 0.05 * this.distance * Math.sqrt(Math.min(size / this.longestTorsion, CUT));
+    if (this.shown.torsion && this.hasTorsion() && size > 0.02 * this.longestTorsion) {
+      const n = unit(c.moment), u = perpendicular(n), v = cross(n, u), r = TURN * this.distance * Math.min(size / this.longestTorsion, CUT);
       this.drawMesh(this.turn, frameMatrix(mul(u, r), mul(v, r), mul(n, r), c.centre), [...TORSION, cover * at]);
     }
   }

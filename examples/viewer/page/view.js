@@ -172,7 +172,16 @@ function draw() {
   drawTimeline(frame);
 }
 
-// The scales of what is drawn: a bar for a force, the colours of pressures, the lines of a plane.
+// A bar of at most `room` pixels, as long as the arrow of a value, of which one unit has `each` pixels. Whether there is one.
+function drawScale(id, each, room, text, largest, longest) {
+  const value = each ? roundDown(room / each) : 0;
+  byId(id).hidden = !value;
+  byId(id + "-bar").style.width = value * each + "px";
+  byId(id + "-most").textContent = text(value) + (largest > CUT * longest ? "; the arrow of " + text(largest) + " is cut" : "");
+  return !!value;
+}
+
+// The scales of what is drawn: bars for a force and a torsion, the colours of pressures, the lines of a plane.
 function drawLegend(frame) {
   const { stage } = page, pressure = stage.largestPressure;
   byId("pressure").hidden = !pressure;
@@ -180,14 +189,12 @@ function drawLegend(frame) {
   if (!stage.gl) {
     return;
   }
-  const each = stage.pixelsPerNewton(), force = each ? roundDown(80 / each) : 0, isCut = frame.largest[0] > CUT * stage.longestForce;
-  byId("force").hidden = !force;
-  byId("force-bar").style.width = force * each + "px";
-  byId("force-most").textContent = inNewtons(force) + (isCut ? "; the arrow of " + inNewtons(frame.largest[0]) + " is cut" : "");
+  const force = drawScale("force", stage.pixelsPerNewton(), 80, inNewtons, frame.largest[0], stage.longestForce);
+  const torsion = drawScale("torsion", stage.pixelsPerNewtonMetre(), 60, inNewtonMetres, frame.largest[1], stage.longestTorsion);
   const left = stage.countOutOfView(), far = stage.distanceFollowed();
   const parts = [stage.gridStep && "grid " + stage.gridStep * 1000 + " mm", far > stage.distance && "view moved by " + Number(far.toPrecision(2)) + " m", left && left + " out of view, f fits"].filter((part) => part);
   byId("legend-text").textContent = parts.join("   ");
-  byId("legend").hidden = !pressure && !force && !parts.length;
+  byId("legend").hidden = !pressure && !force && !torsion && !parts.length;
 }
 
 function drawTimeline(frame) {
