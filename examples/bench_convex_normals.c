@@ -45,7 +45,7 @@ static void find_side_normal(int side, double n[2])
 }
 
 /* Makes the shapes of the four sides of the outer parallelogram and of the inner one. */
-static int make_shapes(struct tact_shape shape[SHAPES])
+static int make_convex_pair_shapes(struct tact_shape shape[SHAPES])
 {
     double inner[SIDES][2];
     int rc = 0;
@@ -113,7 +113,7 @@ int measure_plate_in_hole(struct plate_in_hole_result plate_in_hole_results[CONV
     const struct tact_pose here = tact_pose_identity();
     struct tact_shape shape[SHAPES];
     static struct tact_distance side[SIDES];
-    int rc = make_shapes(shape);
+    int rc = make_convex_pair_shapes(shape);
     for (int i = 0; !rc && i < SIDES; i++) {
         rc = tact_distance_find(&shape[SIDES], &here, &shape[i], &here, &side[i]);
     }

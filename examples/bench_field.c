@@ -128,7 +128,7 @@ static int measure_field(const struct tact_pressure_field *block,
     return rc > 0 ? 0 : rc ? rc : -EDOM;
 }
 
-static int measure_wave(double amplitude, struct field_wave_row *out)
+static int measure_rigid_wave(double amplitude, struct field_wave_row *out)
 {
     struct tact_pressure_field *block = NULL, *layer = NULL;
     struct tact_mesh *mesh = NULL;
@@ -149,7 +149,7 @@ int measure_field_waves(struct field_wave_row row[FIELD_WAVES])
     int rc = 0;
     for (int i = 0; i < FIELD_WAVES && !rc; i++) {
         row[i].paper_force_deficit = paper_force_deficit[i];
-        rc = measure_wave(wave_amplitudes[i], &row[i]);
+        rc = measure_rigid_wave(wave_amplitudes[i], &row[i]);
     }
     return rc;
 }

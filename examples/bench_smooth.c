@@ -253,8 +253,8 @@ static int run_reduced_bowl(const char *folder, struct smooth_bowl_row *row, str
         const struct tact_reduced_report *is = tact_reduced_report(r);
         row->reduced_processor_time = processor_time() - processor_start_time;
         row->reduced_simulated_time = is->time;
-        row->reduced_steps = is->steps;
-        row->reduced_rejected = is->rejected;
+        row->reduced_step_count = is->steps;
+        row->reduced_rejected_steps = is->rejected;
     }
     tact_reduced_destroy(r);
     tact_session_destroy(session);
@@ -314,8 +314,8 @@ static void print_bowl_table(const struct smooth_bench_results *t)
     for (int i = 0; i < SMOOTH_STEPS; i++) {
         const struct smooth_bowl_row *r = &t->bowl_rows[i];
         printf("  %9.0f %11.3f %11.4f %15.3f %8ld %11ld\n", 1e3 * r->period, r->published_seconds,
-               r->reduced_processor_time, r->reduced_simulated_time, r->reduced_steps,
-               r->reduced_rejected);
+               r->reduced_processor_time, r->reduced_simulated_time, r->reduced_step_count,
+               r->reduced_rejected_steps);
     }
 }
 
@@ -349,8 +349,8 @@ static json_t *bowl_row_json(const struct smooth_bowl_row *r, int reduced)
         json_object_set_new(row, "reduced",
                             json_pack("{s:f, s:f, s:I, s:I}", "time_s", r->reduced_processor_time,
                                       "simulated_s", r->reduced_simulated_time, "steps",
-                                      (json_int_t)r->reduced_steps, "shortened",
-                                      (json_int_t)r->reduced_rejected));
+                                      (json_int_t)r->reduced_step_count, "shortened",
+                                      (json_int_t)r->reduced_rejected_steps));
     }
     return row;
 }

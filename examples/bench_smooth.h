@@ -29,7 +29,7 @@ struct smooth_bowl_row {
     double reduced_processor_time; /* processor time [s] */
     double
         reduced_simulated_time; /* simulated time, less than 3 s where it could not continue [s] */
-    long reduced_steps, reduced_rejected;
+    long reduced_step_count, reduced_rejected_steps;
 };
 
 struct smooth_bench_results {

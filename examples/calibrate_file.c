@@ -64,10 +64,10 @@ void calibrate_choose_path(const struct calibrate_options *o, const struct tact_
     } else {
         size_t n = 0;
         for (const char *c = o->device; *c && n + 24 < size; c++) {
-            int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                        (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
-            if (plain || (n > 0 && path[n - 1] != '-')) {
-                path[n++] = plain ? *c : '-';
+            int is_plain_character = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                                     (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+            if (is_plain_character || (n > 0 && path[n - 1] != '-')) {
+                path[n++] = is_plain_character ? *c : '-';
             }
         }
         snprintf(path + n, size - n, "%scalibration.yaml", n ? "." : "");

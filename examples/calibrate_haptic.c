@@ -100,8 +100,8 @@ static int rearm_haptic_axis(struct haptic_axis *axis)
 void set_haptic_force(struct haptic_axis *axis, double force)
 {
     double out[TACT_DEVICE_CHANNELS] = {0.0};
-    const double within = fmin(axis->limit, fmax(-axis->limit, force));
-    out[axis->output] = isfinite(force) && !axis->is_beyond_travel ? within : 0.0;
+    const double limited_force = fmin(axis->limit, fmax(-axis->limit, force));
+    out[axis->output] = isfinite(force) && !axis->is_beyond_travel ? limited_force : 0.0;
     axis->device->ops->write(axis->device->self, out, tact_clock_now());
 }
 
@@ -351,16 +351,17 @@ static double fit_from_several_masses(const struct recorded_motion *recording,
 static void fit_from_best_parameters(const struct recorded_motion *recording, double best,
                                      struct identified_haptic_axis *found)
 {
-    static const double friction_factor[] = {1.0, 0.5, 1.5};
+    static const double start_friction_factors[] = {1.0, 0.5, 1.5};
     double last = INFINITY;
     for (int pass = 0; pass < MAX_REFIT_PASSES && best < last; pass++) {
         const struct identified_haptic_axis from = *found;
         const int nearest = (int)lround(from.delay / recording->period);
         last = best;
         for (int k = -REFITTED_DELAY_TICKS; k <= REFITTED_DELAY_TICKS; k++) {
-            for (size_t i = 0; i < sizeof friction_factor / sizeof *friction_factor; i++) {
+            for (size_t i = 0; i < sizeof start_friction_factors / sizeof *start_friction_factors;
+                 i++) {
                 double p[FITTED_NUMBER_COUNT] = {from.mass, from.damping,
-                                                 from.friction * friction_factor[i]};
+                                                 from.friction * start_friction_factors[i]};
                 const int delay = nearest + k;
                 if (delay >= 0 && delay <= MAX_FITTED_DELAY_TICKS) {
                     fit_and_keep_best(recording, delay, p, &best, found);

@@ -36,13 +36,13 @@ int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *f
 }
 
 int observe_channel_extremes(const struct tact_device *device, double seconds,
-                             struct calibrate_channel_extremes *seen, int *faults)
+                             struct calibrate_channel_extremes *channel_extremes, int *faults)
 {
     const int64_t start = tact_clock_now();
     const uint64_t ticks = (uint64_t)(seconds * 1e9 / PERIOD_NS) + 1;
     double first[TACT_DEVICE_CHANNELS] = {0.0};
     double sum[TACT_DEVICE_CHANNELS] = {0.0};
-    double squares[TACT_DEVICE_CHANNELS] = {0.0};
+    double sum_of_squares[TACT_DEVICE_CHANNELS] = {0.0};
     *faults = 0;
     for (uint64_t tick = 0; tick <= ticks; tick++) {
         struct tact_device_input in = {.state = TACT_DEVICE_OK};
@@ -58,18 +58,19 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
             double x = in.channel[i];
             if (tick == 1) {
                 first[i] = x;
-                seen[i] = (struct calibrate_channel_extremes){.low = x, .high = x};
+                channel_extremes[i] = (struct calibrate_channel_extremes){.low = x, .high = x};
             }
-            seen[i].low = fmin(seen[i].low, x);
-            seen[i].high = fmax(seen[i].high, x);
+            channel_extremes[i].low = fmin(channel_extremes[i].low, x);
+            channel_extremes[i].high = fmax(channel_extremes[i].high, x);
             sum[i] += x - first[i];
-            squares[i] += (x - first[i]) * (x - first[i]);
+            sum_of_squares[i] += (x - first[i]) * (x - first[i]);
         }
     }
     for (int i = 0; i < device->info.input_count; i++) {
         double mean = sum[i] / (double)ticks;
-        seen[i].mean = first[i] + mean;
-        seen[i].deviation = sqrt(fmax(0.0, squares[i] / (double)ticks - mean * mean));
+        channel_extremes[i].mean = first[i] + mean;
+        channel_extremes[i].deviation =
+            sqrt(fmax(0.0, sum_of_squares[i] / (double)ticks - mean * mean));
     }
     return EXIT_GOOD;
 }
@@ -125,7 +126,7 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file)
 {
-    static struct calibrate_channel_extremes seen[3][TACT_DEVICE_CHANNELS];
+    static struct calibrate_channel_extremes channel_extremes[3][TACT_DEVICE_CHANNELS];
     const char *const steps[] = {"release every stick, lever and pedal",
                                  "now move every axis slowly to both of its ends, several times",
                                  "release everything again"};
@@ -136,15 +137,15 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
             return EXIT_BAD;
         }
         fprintf(stderr, "  %g s ...\n", i == 1 ? o->axis_sweep_duration : o->seconds);
-        if (observe_channel_extremes(device, i == 1 ? o->axis_sweep_duration : o->seconds, seen[i],
-                                     &faults)) {
+        if (observe_channel_extremes(device, i == 1 ? o->axis_sweep_duration : o->seconds,
+                                     channel_extremes[i], &faults)) {
             return EXIT_BAD;
         }
     }
     for (int i = 0; i < device->info.input_count; i++) {
         if (is_axis_channel(&device->info.input[i]) &&
-            measure_axis_range(o, device->info.input[i].name, &seen[0][i], &seen[1][i], &seen[2][i],
-                               file, &count)) {
+            measure_axis_range(o, device->info.input[i].name, &channel_extremes[0][i],
+                               &channel_extremes[1][i], &channel_extremes[2][i], file, &count)) {
             return EXIT_BAD;
         }
     }
@@ -237,7 +238,7 @@ static int fit_calibration_map(const struct calibrate_options *o, const double *
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
                       struct calibrate_file *file)
 {
-    static struct calibrate_channel_extremes seen[TACT_DEVICE_CHANNELS];
+    static struct calibrate_channel_extremes channel_extremes[TACT_DEVICE_CHANNELS];
     double x[MOST_POINTS];
     double y[MOST_POINTS];
     double c[TERMS] = {0.0};
@@ -268,16 +269,16 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     for (int i = 0; i < points; i++) {
         int faults;
         if (ask_user_and_wait_for_enter(o, "bring %s to %g", o->channel, y[i]) ||
-            observe_channel_extremes(device, o->seconds, seen, &faults)) {
+            observe_channel_extremes(device, o->seconds, channel_extremes, &faults)) {
             return EXIT_BAD;
         }
         if (faults) {
             fprintf(stderr, "tact: an input is saturated; nothing is written\n");
             return EXIT_BAD;
         }
-        x[i] = seen[channel].mean;
+        x[i] = channel_extremes[channel].mean;
         fprintf(o->report ? stderr : stdout, "  %s = %g: %.6f V, noise %.2g V\n", o->channel, y[i],
-                x[i], seen[channel].deviation);
+                x[i], channel_extremes[channel].deviation);
     }
     if (fit_polynomial(x, y, points, o->degree + 1, c)) {
         fprintf(stderr, "tact: the voltages are too much alike for degree %d; nothing is written\n",
@@ -290,14 +291,14 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
 int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_device *device,
                           const char *gauges, struct calibrate_file *file)
 {
-    static struct calibrate_channel_extremes seen[TACT_DEVICE_CHANNELS];
+    static struct calibrate_channel_extremes channel_extremes[TACT_DEVICE_CHANNELS];
     double bias[CALIBRATE_NUMBERS];
     char key[96];
     int faults;
     int count = 0;
     if (ask_user_and_wait_for_enter(o, "remove all load from the force-torque sensor %s",
                                     o->zeroed_sensor) ||
-        observe_channel_extremes(device, o->seconds, seen, &faults)) {
+        observe_channel_extremes(device, o->seconds, channel_extremes, &faults)) {
         return EXIT_BAD;
     }
     if (faults) {
@@ -313,15 +314,16 @@ int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_d
             fprintf(stderr, "tact: %s has no input %s\n", o->device, name);
             return EXIT_USAGE;
         }
-        bias[count++] = seen[i].mean;
+        bias[count++] = channel_extremes[i].mean;
         if (o->report) {
             append_result_entry(o, "gauges",
                                 json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias",
-                                          seen[i].mean, "unit", device->info.input[i].unit, "noise",
-                                          seen[i].deviation));
+                                          channel_extremes[i].mean, "unit",
+                                          device->info.input[i].unit, "noise",
+                                          channel_extremes[i].deviation));
         } else {
-            printf("  %-14s %.6f %s, noise %.2g\n", name, seen[i].mean, device->info.input[i].unit,
-                   seen[i].deviation);
+            printf("  %-14s %.6f %s, noise %.2g\n", name, channel_extremes[i].mean,
+                   device->info.input[i].unit, channel_extremes[i].deviation);
         }
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }

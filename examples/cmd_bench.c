@@ -195,9 +195,9 @@ static int draw_bench_figure(const struct query *q, const struct bench_scene *sc
     struct drawing d;
     if (text_ends_with(q->out, ".csv")) {
         struct output table;
-        int open_error = output_open(&table, q->name, q->out, q->force);
-        if (open_error) {
-            return open_error;
+        int output_open_error = output_open(&table, q->name, q->out, q->force);
+        if (output_open_error) {
+            return output_open_error;
         }
         if (convex_results) {
             write_convex_csv(table.to, convex_results);

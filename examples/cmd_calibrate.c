@@ -76,15 +76,15 @@ static int read_named_file(const char *path, const void **data, uint64_t *size)
     if (!file) {
         return -errno;
     }
-    int is_read = !fseek(file, 0, SEEK_END);
-    long length = is_read ? ftell(file) : -1;
+    int is_file_read = !fseek(file, 0, SEEK_END);
+    long length = is_file_read ? ftell(file) : -1;
     rewind(file);
     text = length >= 0 && length < 1L << 28 ? malloc((size_t)length + 1) : NULL;
-    is_read = text && fread(text, 1, (size_t)length, file) == (size_t)length;
+    is_file_read = text && fread(text, 1, (size_t)length, file) == (size_t)length;
     fclose(file);
     *data = text;
-    *size = is_read ? (uint64_t)length : 0;
-    return is_read ? 0 : -EIO;
+    *size = is_file_read ? (uint64_t)length : 0;
+    return is_file_read ? 0 : -EIO;
 }
 
 /* Reads a file that the scene names, relative to its folder. A calibration file that does not exist
@@ -126,7 +126,8 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     return rc ? command_error(&err) : EXIT_GOOD;
 }
 
-static const struct tact_scene_device *find_device(const struct tact_scene *scene, const char *name)
+static const struct tact_scene_device *find_scene_device_of_name(const struct tact_scene *scene,
+                                                                 const char *name)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         if (!strcmp(scene->devices[i].name, name)) {
@@ -279,7 +280,7 @@ static int calibrate_of_scene(const struct calibrate_options *o)
 {
     struct tact_scene *scene = NULL;
     int code = load_device_scene(o->scene, &scene);
-    const struct tact_scene_device *def = code ? NULL : find_device(scene, o->device);
+    const struct tact_scene_device *def = code ? NULL : find_scene_device_of_name(scene, o->device);
     if (!code && !def) {
         fprintf(stderr, "tact: the scene %s has no device %s\n", o->scene, o->device);
         code = EXIT_USAGE;

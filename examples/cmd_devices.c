@@ -97,7 +97,7 @@ static void print_buttons(const struct tact_attached_input *input)
     }
 }
 
-static void print_forces(const struct tact_attached_input *input)
+static void print_force_outputs(const struct tact_attached_input *input)
 {
     int column = 0;
     if (!input->effects[0]) {
@@ -117,7 +117,7 @@ static void print_forces(const struct tact_attached_input *input)
     puts("");
 }
 
-static void print_input(const struct tact_attached_input *input)
+static void print_input_device(const struct tact_attached_input *input)
 {
     printf("\n%s (%s) at %s\n", input->name[0] ? text_shown(input->name) : "an input device",
            input->kind, input->path);
@@ -127,7 +127,7 @@ static void print_input(const struct tact_attached_input *input)
     print_axes(input);
     print_buttons(input);
     print_device_property_unless_empty("note", input->note);
-    print_forces(input);
+    print_force_outputs(input);
     print_device_access(&input->access);
     print_device_property_unless_empty("scene", input->scene);
 }
@@ -152,7 +152,7 @@ static void print_subdevice(const struct tact_attached_subdevice *s)
            s->busy ? "; in use by another process" : "");
 }
 
-static void print_board(const struct tact_attached_board *board)
+static void print_measurement_board(const struct tact_attached_board *board)
 {
     printf("\n%s at %s\n", board->name[0] ? text_shown(board->name) : "a measurement card",
            board->path);
@@ -213,12 +213,12 @@ static void print_attached_devices(const struct tact_attached *attached)
     }
     for (int i = 0; i < attached->input_count; i++) {
         if (attached->input[i].channel_count) {
-            print_input(&attached->input[i]);
+            print_input_device(&attached->input[i]);
         }
     }
     for (int i = 0; i < attached->board_count; i++) {
         if (!is_board_node_without_card(&attached->board[i])) {
-            print_board(&attached->board[i]);
+            print_measurement_board(&attached->board[i]);
         }
     }
     print_unlisted_device(attached);

@@ -248,7 +248,8 @@ static int print_import_json(const struct import *i, const char *out)
     return text_print_json(all);
 }
 
-static int import_data(struct import *i, const char *out, int force, int json, const int *quiet)
+static int import_data_by_map(struct import *i, const char *out, int force, int json,
+                              const int *quiet)
 {
     struct tact_error err = {.line = 0};
     struct tact_session_report report = {.fallback_ticks = 0};
@@ -284,7 +285,7 @@ static int import_recording(const char *command, const char *const inputs[2], co
     }
     import->csv_path = inputs[0];
     import->map_path = inputs[1];
-    code = import_data(import, out, force, json, &quiet);
+    code = import_data_by_map(import, out, force, json, &quiet);
     import_free(import);
     free(import);
     return code;

@@ -236,7 +236,7 @@ static void print_info_details(const struct info *i)
 }
 
 /* A log whose scene needs another version of tact is described without the scene. */
-static int print_info(struct info *i, int json)
+static int print_log_info(struct info *i, int json)
 {
     struct tact_error err = {.line = 0};
     struct tact_messages messages = {command_message, NULL};
@@ -301,7 +301,7 @@ int cmd_info(int argc, char **argv)
         return EXIT_BAD;
     }
     info->path = argv[optind];
-    int code = print_info(info, json);
+    int code = print_log_info(info, json);
     survey_free(&info->survey);
     tact_scene_log_close(&info->scene_log);
     tact_log_close(info->log);

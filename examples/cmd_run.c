@@ -125,7 +125,7 @@ static int report_scene_error(const struct run *run, struct tact_error *err)
     return command_error(err);
 }
 
-static int run_session(struct run *run, const struct tact_scene *scene)
+static int run_session_of_scene(struct run *run, const struct tact_scene *scene)
 {
     struct tact_error err = {.line = 0};
     struct tact_session *session;
@@ -140,10 +140,10 @@ static int run_session(struct run *run, const struct tact_scene *scene)
         tact_opencl_prepare(NULL); /* before devices start threads; a failure is reported when the
                                       moment source is opened */
     }
-    int made = tact_session_create(scene, &run->options, &session, &err);
-    if (made) {
+    int creation_result = tact_session_create(scene, &run->options, &session, &err);
+    if (creation_result) {
         report_scene_error(run, &err);
-        return made == -EINTR ? EXIT_BAD : EXIT_USAGE;
+        return creation_result == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
     struct tact_pose *start = copy_body_poses(session);
     int rc = start ? run_session_in_viewer(run, scene, &stream, session, &report) : -ENOMEM;
@@ -194,14 +194,14 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     run->pages.address_stream = stderr;
     command_install_stop_signals();
     if (!override_scene_values(run, scene)) {
-        code = run->reduced ? run_reduced(run, scene) : run_session(run, scene);
+        code = run->reduced ? run_reduced(run, scene) : run_session_of_scene(run, scene);
     }
     tact_plugins_close(plugins);
     tact_scene_free(scene);
     return code;
 }
 
-static int run_scene(int argc, char **argv, int clock)
+static int run_scene_of_command(int argc, char **argv, int clock)
 {
     struct run run = {.name = argv[0], .options = tact_session_options_default()};
     struct tact_scene *scene;
@@ -217,10 +217,10 @@ static int run_scene(int argc, char **argv, int clock)
 
 int cmd_run(int argc, char **argv)
 {
-    return run_scene(argc, argv, TACT_LOOP_REAL);
+    return run_scene_of_command(argc, argv, TACT_LOOP_REAL);
 }
 
 int cmd_sim(int argc, char **argv)
 {
-    return run_scene(argc, argv, TACT_LOOP_FREE);
+    return run_scene_of_command(argc, argv, TACT_LOOP_FREE);
 }

@@ -113,8 +113,8 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
     return rc;
 }
 
-static int check_link(const char *command, const struct link_options *options,
-                      struct link_scene *link)
+static int check_teleop_link(const char *command, const struct link_options *options,
+                             struct link_scene *link)
 {
     static struct link_measurement measurement;
     measurement.endpoint.socket = -1;
@@ -129,7 +129,7 @@ static int check_link(const char *command, const struct link_options *options,
 
 /* Checks that the log replaces neither the file of the teleoperation nor the scene of either end.
  * Returns an exit code. */
-static int check_record(const struct run *run, const struct teleop *teleop)
+static int check_teleop_record_path(const struct run *run, const struct teleop *teleop)
 {
     char *local = teleop_resolve_path(run->scene, teleop->local->scene, 0);
     char *remote_scene_path = teleop_resolve_path(run->scene, teleop->remote->scene, 0);
@@ -175,7 +175,7 @@ static int print_scene_or_measure_link(const struct run *run, const struct optio
                  &other_scene_locations,
                  &unused); /* the other end's scene may not be on this machine */
     teleop_node_locations_free(&other_scene_locations);
-    return check_link(run->name, &options, link);
+    return check_teleop_link(run->name, &options, link);
 }
 
 static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
@@ -191,7 +191,7 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
         code = print_scene_or_measure_link(run, o, &generated_scene, &link);
         tact_scene_free(link.other);
         tact_scene_free(link.scene);
-    } else if ((code = check_record(run, teleop)) != EXIT_GOOD) {
+    } else if ((code = check_teleop_record_path(run, teleop)) != EXIT_GOOD) {
         tact_scene_free(link.scene);
     } else {
         run->relocate_error = locate_error_in_teleop_file;

@@ -32,7 +32,7 @@ static const char help[] =
     "  tact view examples/scenes/stack.yaml\n";
 
 /* Whether a file starts like a log; an unreadable file does not. */
-static int is_log(const char *path)
+static int is_log_file(const char *path)
 {
     static const char magic[] = "\x89MCAP0\r\n";
     char head[sizeof magic - 1];
@@ -87,18 +87,18 @@ int cmd_view(int argc, char **argv)
     const char *plugins = NULL;
     int c;
     while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        int good = 1;
+        int is_option_value_valid = 1;
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
         } else if (c == 't') {
-            good = !parse_finite_number(optarg, &o.time) && o.time >= 0.0;
+            is_option_value_valid = !parse_finite_number(optarg, &o.time) && o.time >= 0.0;
         } else if (c == 'n') {
-            good = !parse_port_number(optarg, &o.port);
+            is_option_value_valid = !parse_port_number(optarg, &o.port);
         } else if (c == 'p') {
             o.starts_paused = 1;
         } else if (c == 'O') {
-            good = server_is_valid_origin(optarg);
+            is_option_value_valid = server_is_valid_origin(optarg);
             o.allowed_origin = optarg;
         } else if (c == 'g') {
             plugins = optarg;
@@ -107,7 +107,7 @@ int cmd_view(int argc, char **argv)
         } else {
             return EXIT_USAGE;
         }
-        if (!good) {
+        if (!is_option_value_valid) {
             return command_usage(argv[0], "\"%s\" is not a valid value of this option", optarg);
         }
     }
@@ -116,7 +116,7 @@ int cmd_view(int argc, char **argv)
     }
     o.path = argv[optind];
     const char *dot = strrchr(o.path, '.');
-    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")) && !is_log(o.path)) {
+    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")) && !is_log_file(o.path)) {
         return view_scene(argv[0], &o, plugins);
     }
     if (plugins) {

@@ -37,8 +37,8 @@ const struct tact_attached_input *devices_find_input(const struct tact_attached 
     return *match_count == 1 ? found : NULL;
 }
 
-static const struct tact_attached_board *find_board(const struct tact_attached *attached,
-                                                    const char *name, int *match_count)
+static const struct tact_attached_board *find_board_of_name(const struct tact_attached *attached,
+                                                            const char *name, int *match_count)
 {
     const struct tact_attached_board *found = NULL;
     *match_count = 0;
@@ -151,7 +151,7 @@ int devices_find_by_name(const struct tact_attached *attached, const char *name,
                          struct devices_target *target)
 {
     int boards, inputs;
-    target->board = find_board(attached, name, &boards);
+    target->board = find_board_of_name(attached, name, &boards);
     target->input = devices_find_input(attached, name, &inputs);
     if (boards + inputs != 1) {
         fprintf(stderr, "tact: --test %s: %d devices have that name (see tact devices)\n", name,

@@ -31,8 +31,8 @@ static uint64_t hash_layout(uint64_t hash, const struct tact_layout *layout)
     return hash;
 }
 
-static uint64_t hash_record(uint64_t hash, const struct tact_layout *layout,
-                            const struct tact_record *r)
+static uint64_t hash_tick_record(uint64_t hash, const struct tact_layout *layout,
+                                 const struct tact_record *r)
 {
     hash = hash_bytes(hash, &r->tick, sizeof r->tick);
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -54,7 +54,7 @@ static int compute_digest_of_all_values(struct tact_log *log, char out[INFO_DIGE
     int rc = r ? 1 : -ENOMEM;
     uint64_t hash = hash_layout(UINT64_C(0xcbf29ce484222325), layout);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
-        hash = hash_record(hash, layout, r);
+        hash = hash_tick_record(hash, layout, r);
     }
     free(r);
     snprintf(out, INFO_DIGEST_BYTES, "%016" PRIx64, hash);

@@ -15,7 +15,7 @@ static void set_element_name(struct export_names *n, uint32_t offset, const char
     }
 }
 
-static void name_joints(struct export_names *n)
+static void name_exported_joints(struct export_names *n)
 {
     for (int i = 0; i < n->scene_log.joint_count; i++) {
         const struct tact_scene_log_joint *j = &n->scene_log.joints[i];
@@ -28,7 +28,7 @@ static void name_joints(struct export_names *n)
     }
 }
 
-static void name_channels(struct export_names *n)
+static void name_exported_channels(struct export_names *n)
 {
     for (int i = 0; i < n->scene_log.device_count; i++) {
         const struct tact_device_info *device = &n->scene_log.devices[i];
@@ -85,8 +85,8 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
                      "%s: joints and channels are written with numbers instead of names", err.text);
         return 0;
     }
-    name_joints(n);
-    name_channels(n);
+    name_exported_joints(n);
+    name_exported_channels(n);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         if (!are_element_names_distinct(n, f)) {

@@ -26,7 +26,7 @@ bool is_hand_file(const char *path)
 }
 
 /* The real path of the folder that a file is in, with a slash at its end. */
-static int find_folder(const char *file, char out[PATH_MAX])
+static int find_folder_of_file(const char *file, char out[PATH_MAX])
 {
     char name[PATH_MAX];
     snprintf(name, sizeof name, "%s", file ? file : "");
@@ -75,8 +75,8 @@ static int read_file_of_hand(void *user, const char *path, char **data, uint64_t
 }
 
 /* Writes the hand to a file, or to stdout where out is NULL. */
-static int write_hand(const struct tact_hand_file *hand, const char *command, const char *out,
-                      int force)
+static int write_imported_hand(const struct tact_hand_file *hand, const char *command,
+                               const char *out, int force)
 {
     struct output output;
     if (!out) {
@@ -123,8 +123,8 @@ int import_hand(const char *command, const struct hand_import *h)
     struct tact_hand_file_options options = {
         .material = h->material, .folder = way, .scene = true, .meshes = h->meshes};
     tact_error_at(&err, h->path, 0, 0, NULL);
-    int rc = find_folder(h->path, error_of_hand);
-    rc = rc ? rc : find_folder(h->out, of_scene);
+    int rc = find_folder_of_file(h->path, error_of_hand);
+    rc = rc ? rc : find_folder_of_file(h->out, of_scene);
     rc = rc ? rc : find_relative_path(of_scene, error_of_hand, way);
     rc = rc ? rc : tact_file_read(h->path, TACT_HAND_FILE_BYTES, &text, &size);
     if (rc) {
@@ -143,7 +143,7 @@ int import_hand(const char *command, const struct hand_import *h)
         tact_hand_file_free(&hand);
         return command_error(&err);
     }
-    int code = write_hand(&hand, command, h->out, h->force);
+    int code = write_imported_hand(&hand, command, h->out, h->force);
     tact_hand_file_free(&hand);
     return code;
 }

@@ -144,8 +144,8 @@ static const struct unit {
 
 /* Finds a unit by its name. of: "m" if a length is expected; NULL: any unit. Returns NULL with *err
  * filled if it is not known. */
-static const struct unit *find_unit(const struct import *i, const char *word, const char *of,
-                                    struct tact_error *err)
+static const struct unit *find_unit_by_name(const struct import *i, const char *word,
+                                            const char *of, struct tact_error *err)
 {
     for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
         if (!strcmp(units[k].word, word) && (!of || !strcmp(units[k].si, of))) {
@@ -203,12 +203,12 @@ static uint32_t next_channel_offset(const struct import *i)
 
 static int add_imported_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
 {
-    const struct unit *unit = find_unit(i, j->unit ? j->unit : "rad", NULL, err);
+    const struct unit *unit = find_unit_by_name(i, j->unit ? j->unit : "rad", NULL, err);
     int is_sliding_joint = unit && !strcmp(unit->si, "m");
     const char *default_effort_unit = is_sliding_joint ? "N" : "N m";
     const struct unit *effort_unit =
-        unit ? find_unit(i, j->effort_unit ? j->effort_unit : default_effort_unit,
-                         default_effort_unit, err)
+        unit ? find_unit_by_name(i, j->effort_unit ? j->effort_unit : default_effort_unit,
+                                 default_effort_unit, err)
              : NULL;
     if (!effort_unit) {
         return -EINVAL;
@@ -237,7 +237,7 @@ static int add_imported_pose(struct import *i, const struct map_pose *p, struct 
 {
     static const char *const axes[] = {"_x", "_y", "_z"};
     static const char *const parts[] = {"_qw", "_qx", "_qy", "_qz"};
-    const struct unit *unit = find_unit(i, p->unit ? p->unit : "m", "m", err);
+    const struct unit *unit = find_unit_by_name(i, p->unit ? p->unit : "m", "m", err);
     int rc = unit ? 0 : -EINVAL;
     if (!rc && p->quat_wxyz && p->quat_xyzw) {
         tact_error_at(err, i->map_path, 0, 0, p->name);
@@ -262,9 +262,9 @@ static int add_imported_pose(struct import *i, const struct map_pose *p, struct 
 static int add_imported_wrench(struct import *i, const struct map_wrench *w, struct tact_error *err)
 {
     static const char *const parts[] = {"_fx", "_fy", "_fz", "_tx", "_ty", "_tz"};
-    const struct unit *force = find_unit(i, w->force_unit ? w->force_unit : "N", "N", err);
+    const struct unit *force = find_unit_by_name(i, w->force_unit ? w->force_unit : "N", "N", err);
     const struct unit *torque =
-        force ? find_unit(i, w->torque_unit ? w->torque_unit : "N m", "N m", err) : NULL;
+        force ? find_unit_by_name(i, w->torque_unit ? w->torque_unit : "N m", "N m", err) : NULL;
     int rc = torque ? 0 : -EINVAL;
     i->sensor[i->sensor_count++] = (struct tact_recorder_sensor){
         w->name, w->frame ? w->frame : "world", next_channel_offset(i)};
@@ -298,7 +298,7 @@ static int add_imported_channels(struct import *i, struct tact_error *err)
     }
     for (uint32_t k = 0; !rc && k < m->signals_count; k++) {
         const struct map_signal *s = &m->signals[k];
-        const struct unit *unit = find_unit(i, s->unit ? s->unit : "1", NULL, err);
+        const struct unit *unit = find_unit_by_name(i, s->unit ? s->unit : "1", NULL, err);
         start_column_group(i, s->name);
         rc = unit ? add_imported_channel(i, s->name, "", s->column, unit->si, unit->factor, err)
                   : -EINVAL;
@@ -332,7 +332,7 @@ static int check_import_map(struct import *i, struct tact_error *err)
         return tact_error_set(err, -EINVAL, "%s", why);
     }
     i->period = m->period > 0.0 ? m->period : 1e-3;
-    bool known = !m->time || find_unit(i, m->time_unit ? m->time_unit : "s", "s", err);
+    bool known = !m->time || find_unit_by_name(i, m->time_unit ? m->time_unit : "s", "s", err);
     return known ? 0 : -EINVAL;
 }
 
@@ -391,7 +391,7 @@ const char *get_import_time_unit(const struct import *i, double *factor)
 {
     const char *word = i->map->time_unit;
     struct tact_error unused = {.line = 0};
-    const struct unit *unit = word ? find_unit(i, word, "s", &unused) : NULL;
+    const struct unit *unit = word ? find_unit_by_name(i, word, "s", &unused) : NULL;
     *factor = unit ? unit->factor : 1.0;
     return i->map->time;
 }

@@ -129,7 +129,7 @@ static int receive_available_output(struct reader_exchange *x)
     return 0;
 }
 
-static void receive_message(struct reader_exchange *x)
+static void receive_reader_message(struct reader_exchange *x)
 {
     char beyond[MAX_READER_MESSAGE_BYTES];
     const size_t room = MAX_READER_MESSAGE_BYTES - 1 - x->message_size;
@@ -163,7 +163,7 @@ static int exchange_with_reader_until_closed(struct reader_exchange *x, time_t e
             rc = receive_available_output(x);
         }
         if (wait[2].revents) {
-            receive_message(x);
+            receive_reader_message(x);
         }
     }
     return rc;

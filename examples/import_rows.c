@@ -20,7 +20,7 @@ struct reading {
     struct tact_error *err;
 };
 
-static int find_column(struct reading *r, const char *word, const char *key)
+static int find_csv_column(struct reading *r, const char *word, const char *key)
 {
     int index = tact_csv_column(&r->csv, word);
     if (index < 0) {
@@ -39,7 +39,7 @@ static int find_csv_columns(struct reading *r)
     const char *time = get_import_time_unit(i, &r->factor);
     for (int k = 0; k < i->channel_count; k++) {
         if (i->channel[k].word) {
-            int index = find_column(r, i->channel[k].word, i->channel[k].key);
+            int index = find_csv_column(r, i->channel[k].word, i->channel[k].key);
             if (index < 0) {
                 return index;
             }
@@ -48,7 +48,7 @@ static int find_csv_columns(struct reading *r)
         }
     }
     if (time) {
-        int index = find_column(r, time, "time");
+        int index = find_csv_column(r, time, "time");
         r->wanted[r->count] = index;
         r->timed = 1;
         return index < 0 ? index : 0;

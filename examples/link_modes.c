@@ -11,9 +11,9 @@ static const char *const mode_names[LINK_MODES] = {"waves", "position_force", "p
 /* Values that are assumed where a scene does not state them: of a tie, of a light haptic device and
  * of waves, first for ties that slide [N/m, N s/m], then for those that turn [N m/rad, N m s/rad].
  */
-static const struct assumed_values {
+static const struct assumed_operator_values {
     double stiffness, damping, impedance;
-} assumed_values[2] = {{1000.0, 1.0, 10.0}, {3.0, 0.01, 0.03}};
+} assumed_operator_values[2] = {{1000.0, 1.0, 10.0}, {3.0, 0.01, 0.03}};
 
 /* Finds the joint that a tie couples; NULL if no hand of this scene has it. */
 static const struct tact_scene_joint *find_tied_joint(const struct tact_scene *scene,
@@ -74,7 +74,7 @@ int link_mode_of_name(const char *name)
 
 void link_modes(const struct link_scene *s, double delay, int is_rotational, struct link_modes *out)
 {
-    const struct assumed_values *assumed = &assumed_values[is_rotational];
+    const struct assumed_operator_values *assumed = &assumed_operator_values[is_rotational];
     const double period = s->scene->period;
     *out = (struct link_modes){
         .is_rotational = is_rotational, .damping = INFINITY, .smallest_impedance = INFINITY};

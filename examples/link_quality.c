@@ -32,11 +32,12 @@ static int compare_delays(const void *a, const void *b)
 }
 
 /* Quantile of sorted delays, by nearest rank. */
-static int64_t find_delay_quantile(const struct link_arrival *sorted, size_t count, double q)
+static int64_t find_delay_quantile(const struct link_arrival *arrivals_by_delay, size_t count,
+                                   double q)
 {
     size_t nearest_rank = (size_t)ceil(q * (double)count);
     nearest_rank = nearest_rank < 1 ? 1 : nearest_rank > count ? count : nearest_rank;
-    return get_measured_delay(&sorted[nearest_rank - 1]);
+    return get_measured_delay(&arrivals_by_delay[nearest_rank - 1]);
 }
 
 static int64_t add_clock_offset(int64_t delay, int64_t offset_ns)
@@ -48,10 +49,12 @@ void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t of
                   struct link_quality *out)
 {
     *out = (struct link_quality){.expected_packet_count = 0};
-    uint64_t latest_tick = packet_arrivals[0].tick;
+    uint64_t latest_received_tick = packet_arrivals[0].tick;
     for (size_t i = 1; i < count; i++) {
-        out->overtaken_packet_count += packet_arrivals[i].tick < latest_tick;
-        latest_tick = packet_arrivals[i].tick > latest_tick ? packet_arrivals[i].tick : latest_tick;
+        out->overtaken_packet_count += packet_arrivals[i].tick < latest_received_tick;
+        latest_received_tick = packet_arrivals[i].tick > latest_received_tick
+                                   ? packet_arrivals[i].tick
+                                   : latest_received_tick;
     }
     qsort(packet_arrivals, count, sizeof *packet_arrivals, compare_arrival_ticks);
     out->expected_packet_count = packet_arrivals[count - 1].tick - packet_arrivals[0].tick + 1;
@@ -80,8 +83,9 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
     }
     channel.is_longest_gap_covered = quality->longest_loss_gap <= (uint64_t)channel.repeated;
     /* The stamps of the other end are any numbers. */
-    const double late = fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), MAX_PLAUSIBLE_DELAY);
-    channel.playout_delay_ticks = (int)ceil(late / period) + channel.repeated;
+    const double plausible_delay_seconds =
+        fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), MAX_PLAUSIBLE_DELAY);
+    channel.playout_delay_ticks = (int)ceil(plausible_delay_seconds / period) + channel.repeated;
     channel.delay = channel.playout_delay_ticks * period;
     channel.drift_correction_gain = fmin(2.0, 0.5 / (2.0 * channel.delay));
     return channel;

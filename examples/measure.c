@@ -29,8 +29,9 @@ static int set_unmeasured_error(int rc, struct tact_error *err)
 }
 
 /* Counts the triangle pairs near the overlap of two meshes. */
-static long count_pairs(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                        struct tact_moments_scratch *scratch)
+static long count_near_triangle_pairs(const struct tact_shape shape[2],
+                                      const struct tact_pose pose[2],
+                                      struct tact_moments_scratch *scratch)
 {
     const struct tact_prism_pair *pairs;
     struct tact_prism_frame frame;
@@ -61,7 +62,7 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
                                    &out->moments);
             out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
         }
-        out->pairs = rc == -ENOSPC ? 0 : count_pairs(shape, pose, scratch);
+        out->pairs = rc == -ENOSPC ? 0 : count_near_triangle_pairs(shape, pose, scratch);
         tact_moments_scratch_destroy(scratch);
     }
     out->status = rc > 0;
@@ -120,11 +121,11 @@ int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const
 static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
                                    const struct tact_pose pose[2], struct measured *out)
 {
-    const uint8_t active = 1;
+    const uint8_t is_pair_requested = 1;
     const double direction[3] = {0.0, 0.0, 0.0};
     struct tact_source_result result;
     int64_t start_ns = tact_clock_now();
-    source->ops->submit(source->self, tick, pose, &active, direction);
+    source->ops->submit(source->self, tick, pose, &is_pair_requested, direction);
     int rc = source->ops->wait(source->self, tick, FRAME_TIMEOUT_NS);
     out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     rc = rc ? rc : source->ops->latest(source->self, &result);

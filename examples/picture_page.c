@@ -239,10 +239,11 @@ static void write_legend_symbol(struct page_writer *w, const struct legend_entry
         write_page_line(w, x + e->width, y - 4.0, x + e->width, y + 4.0,
                         "nohead lw 2 lc rgb '#303030'");
     } else {
-        int turns = e->symbol == TORSION;
-        snprintf(how, sizeof how, head, 9.0 / w->page->image.width, turns ? "#7020B0" : "#C81020");
+        int is_torsion_entry = e->symbol == TORSION;
+        snprintf(how, sizeof how, head, 9.0 / w->page->image.width,
+                 is_torsion_entry ? "#7020B0" : "#C81020");
         write_page_line(w, x, y, x + e->width, y, how);
-        if (turns) {
+        if (is_torsion_entry) {
             write_page_line(w, x, y, x + e->width - 8.0, y, how);
         }
     }

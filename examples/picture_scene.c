@@ -14,7 +14,7 @@ static const uint8_t body_colours[][3] = {{86, 142, 196},  {232, 174, 76},  {98,
 static const uint8_t fixed_body_colour[3] = {206, 206, 202};
 static const uint8_t hand_colour[3] = {226, 184, 156};
 
-static void *grow_list(void *list, size_t used, size_t *room, size_t size)
+static void *grow_picture_list(void *list, size_t used, size_t *room, size_t size)
 {
     if (used < *room) {
         return list;
@@ -26,8 +26,8 @@ static void *grow_list(void *list, size_t used, size_t *room, size_t size)
 
 void picture_add_triangle(struct picture_scene *scene, const struct picture_triangle *triangle)
 {
-    struct picture_triangle *list = grow_list(scene->triangles, scene->triangle_count,
-                                              &scene->triangle_room, sizeof *scene->triangles);
+    struct picture_triangle *list = grow_picture_list(
+        scene->triangles, scene->triangle_count, &scene->triangle_room, sizeof *scene->triangles);
     if (!list) {
         scene->failed = 1;
         return;
@@ -39,7 +39,8 @@ void picture_add_triangle(struct picture_scene *scene, const struct picture_tria
 static void add_bounding_ball(struct picture_scene *scene, const double centre[3], double radius)
 {
     size_t room = (size_t)scene->ball_room;
-    double(*list)[4] = grow_list(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
+    double(*list)[4] =
+        grow_picture_list(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
     if (!list) {
         scene->failed = 1;
         return;
@@ -197,8 +198,8 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
     }
 }
 
-static void add_shape(struct tact_world *world, int index, const struct tact_pose *pose,
-                      struct picture_scene *out)
+static void add_shape_triangles(struct tact_world *world, int index, const struct tact_pose *pose,
+                                struct picture_scene *out)
 {
     const struct tact_shape *shape = tact_world_shape(world, index);
     struct tact_owner owner = tact_world_owner(world, index);
@@ -278,7 +279,7 @@ void picture_gather_scene(struct tact_scene_log *scene_log, const struct tact_re
     out->contacts = calloc((size_t)pairs * TACT_PIECES + 1, sizeof *out->contacts);
     out->failed = !out->contacts || !out->pressure;
     for (int i = 0; i < shapes; i++) {
-        add_shape(world, i, &poses[i], out);
+        add_shape_triangles(world, i, &poses[i], out);
     }
     for (int i = 0; i < tact_world_hand_count(world); i++) {
         add_hand_bones(world, i, poses, shapes + 1 + i, out);
@@ -375,10 +376,10 @@ static void trim_plane_polygon(struct picture_scene *scene, struct polygon *p,
                                const double normal[3], const double lower[3], const double upper[3])
 {
     for (int k = 0; k < 3 && normal[2] < 0.9999; k++) {
-        const double below[3] = {k == 0, k == 1, k == 2},
-                     above[3] = {-(k == 0), -(k == 1), -(k == 2)};
-        clip_polygon_by_plane(scene, p, lower, below);
-        clip_polygon_by_plane(scene, p, upper, above);
+        const double lower_plane_normal[3] = {k == 0, k == 1, k == 2},
+                     upper_plane_normal[3] = {-(k == 0), -(k == 1), -(k == 2)};
+        clip_polygon_by_plane(scene, p, lower, lower_plane_normal);
+        clip_polygon_by_plane(scene, p, upper, upper_plane_normal);
     }
 }
 

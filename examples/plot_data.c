@@ -304,22 +304,22 @@ static int read_plotted_records(struct plot_session *s)
 }
 
 /* Chooses the device channels whose values change. */
-static int choose_channels(struct plot_session *s)
+static int choose_plotted_channels(struct plot_session *s)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
     double *start = calloc(tact_log_layout(s->log)->size, sizeof *start);
-    uint8_t *moves = calloc(tact_log_layout(s->log)->size, 1);
-    int rc = r && start && moves ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
+    uint8_t *does_value_change = calloc(tact_log_layout(s->log)->size, 1);
+    int rc = r && start && does_value_change ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
     for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, r)) > 0; ticks++) {
         for (uint32_t k = 0; k < tact_log_layout(s->log)->size; k++) {
             start[k] = ticks ? start[k] : r->values[k];
-            moves[k] |= memcmp(&start[k], &r->values[k], sizeof *start) != 0;
+            does_value_change[k] |= memcmp(&start[k], &r->values[k], sizeof *start) != 0;
         }
     }
     for (int d = 0; !rc && d < s->scene_log.device_count; d++) {
         for (int c = 0; c < s->scene_log.devices[d].input_count; c++) {
             uint32_t offset = s->scene_log.device_inputs[d] + 2 + (uint32_t)c;
-            if (moves[offset] && s->channel_count < PLOT_MAX_CHANNELS) {
+            if (does_value_change[offset] && s->channel_count < PLOT_MAX_CHANNELS) {
                 int k = s->channel_count++;
                 s->channel[k].device = d;
                 s->channel[k].channel = c;
@@ -329,7 +329,7 @@ static int choose_channels(struct plot_session *s)
     }
     free(r);
     free(start);
-    free(moves);
+    free(does_value_change);
     return rc;
 }
 
@@ -516,7 +516,7 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
     rc = rc ? rc : choose_plotted_ports(s);
     rc = rc ? rc : choose_moving_bodies_and_joints(s);
     if (!rc && s->scene_log.pair_count + s->scene_log.joint_count + s->scene_log.body_count == 0) {
-        rc = choose_channels(s);
+        rc = choose_plotted_channels(s);
     }
     s->pressure = calloc(1, sizeof *s->pressure);
     rc = rc || s->pressure ? rc : -ENOMEM;

@@ -482,7 +482,7 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
 {
     const char *scene = s->scene_log.scene->name ? s->scene_log.scene->name : "";
     char name[MAX_SHOWN_TEXT_BYTES];
-    const double name_position = count > 1 ? 0.9905 : 0.987,
+    const double session_name_position = count > 1 ? 0.9905 : 0.987,
                  first_line_position = count > 1 ? 0.9765 : 0.9715;
     const int has_shift = count > 1 && s[1].shift != 0.0;
     const double room = has_shift ? HEADING_WIDTH_BESIDE_SHIFT : HEADING_WIDTH,
@@ -492,8 +492,8 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
     text_shorten_to_width(scene, room, points * 4.0 / 3.0, 1, name, sizeof name);
     fputs("set label 70 ", to);
     drawing_print_quoted(to, "", name);
-    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%g' left\n", name_position,
-            points);
+    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%g' left\n",
+            session_name_position, points);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);

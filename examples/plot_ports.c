@@ -50,7 +50,7 @@ static const char *get_port_colour(const struct plot_session *s, int session, in
 static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
                             const char *const colours[6], int which, int named)
 {
-    int drawn_count = 0;
+    int drawn_port_count = 0;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             char name[MAX_SHOWN_TEXT_BYTES] = "";
@@ -59,13 +59,13 @@ static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
                                       PLOT_SMALL_TEXT_SIZE, 0, name, sizeof name);
             }
             fprintf(to, "%s$%c u 1:%d w l dt %s lw %g lc rgb '%s' t ",
-                    drawn_count++ ? ", \\\n  " : "plot ", 'A' + a,
+                    drawn_port_count++ ? ", \\\n  " : "plot ", 'A' + a,
                     plot_port_column(&s[a], i, which) + 2, a ? "(6,4)" : "1", a ? 1.5 : 2.0,
                     get_port_colour(s, a, i, colours));
             drawing_print_quoted(to, "", name);
         }
     }
-    return drawn_count;
+    return drawn_port_count;
 }
 
 /* Draws the smallest energy so far of each port as a thin line, and points in ticks in which its

@@ -63,7 +63,7 @@ static const char reduced_help[] =
     "  --tangential-restitution E  with --reduced: of Chatterjee and Ruina's law, -1 to 1;\n"
     "                      default: 0\n";
 
-static void print_help(const struct run *run)
+static void print_run_help(const struct run *run)
 {
     int real = run->options.clock == TACT_LOOP_REAL;
     const char *command_word = run->name + strlen("tact ");
@@ -256,7 +256,7 @@ int run_parse(struct run *run, int argc, char **argv)
             run->quiet = 1;
             break;
         case 'h':
-            print_help(run);
+            print_run_help(run);
             run->help = 1;
             return 0;
         default:

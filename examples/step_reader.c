@@ -58,7 +58,7 @@ static bool write_file(const char *path, const char *data, size_t size)
 }
 
 /* Text of a file, to be freed; NULL where there is none. */
-static char *read_file(const char *path)
+static char *read_file_text(const char *path)
 {
     FILE *from = fopen(path, "r");
     char *text = NULL;
@@ -93,7 +93,7 @@ static int redirect_library_output(const char *path)
 static bool has_step_import_errors(const char *path)
 {
     fflush(NULL);
-    char *notes = read_file(path);
+    char *notes = read_file_text(path);
     const bool has = notes && (strstr(notes, "ERR ") || strstr(notes, "Syntax"));
     free(notes);
     return has;
@@ -118,7 +118,7 @@ static int start_gmsh(void)
 
 /* Has gmsh read the solid and write it as text. Returns the number of its faces and their tags, to
  * be freed by gmshFree(), or 0 after a message. */
-static size_t read_solid(const struct folder *folder, int **faces)
+static size_t read_step_solid(const struct folder *folder, int **faces)
 {
     size_t read = 0, solids = 0, count = 0;
     int rc = 0, *tags = NULL;
@@ -368,8 +368,8 @@ static int convert_step_file(const struct folder *folder)
         return report_refused_solid(
             "this kernel has no Landlock, without which a STEP file is not read");
     }
-    const size_t count = read_solid(folder, &faces);
-    char *text = count ? read_file(folder->brep) : NULL;
+    const size_t count = read_step_solid(folder, &faces);
+    char *text = count ? read_file_text(folder->brep) : NULL;
     if (text) {
         rc = write_faces(faces, count, text);
     } else if (count) {

@@ -59,8 +59,8 @@ static const cyaml_schema_field_t file_fields[] = {
 static const cyaml_schema_value_t file_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct teleop, file_fields)};
 
-static int refuse_file(const struct teleop *t, const char *key, struct tact_error *err,
-                       const char *text)
+static int refuse_teleop_file(const struct teleop *t, const char *key, struct tact_error *err,
+                              const char *text)
 {
     teleop_locate_error_at_key(t, key, err);
     return tact_error_set(err, -EINVAL, "%s", text);
@@ -70,10 +70,10 @@ static int check_site(const struct teleop *t, const char *name, const struct tel
                       struct tact_error *err)
 {
     if (!site->listen == !site->connect) {
-        return refuse_file(t, name, err, "expected one of listen and connect");
+        return refuse_teleop_file(t, name, err, "expected one of listen and connect");
     }
     if (!site->key != !site->peer) {
-        return refuse_file(t, name, err, "expected both keys key and peer, or neither");
+        return refuse_teleop_file(t, name, err, "expected both keys key and peer, or neither");
     }
     return 0;
 }
@@ -84,22 +84,22 @@ static int check_mode(const struct teleop *t, struct tact_error *err)
     if (!t->mode || !strcmp(t->mode, "waves") || (!t->impedance && !t->tank)) {
         return 0;
     }
-    return refuse_file(t, t->impedance ? "impedance" : "tank", err,
-                       "this key is only for \"mode: waves\"");
+    return refuse_teleop_file(t, t->impedance ? "impedance" : "tank", err,
+                              "this key is only for \"mode: waves\"");
 }
 
-static int check_file(const struct teleop *t, struct tact_error *err)
+static int check_teleop_file(const struct teleop *t, struct tact_error *err)
 {
     int rc = check_site(t, "local", t->local, err);
     rc = rc ? rc : check_site(t, "remote", t->remote, err);
     if (!rc && !t->local->listen == !t->remote->listen) {
-        rc = refuse_file(t, "remote", err,
-                         t->local->listen ? "both ends listen; expected one that connects"
-                                          : "both ends connect; expected one that listens");
+        rc = refuse_teleop_file(t, "remote", err,
+                                t->local->listen ? "both ends listen; expected one that connects"
+                                                 : "both ends connect; expected one that listens");
     }
     if (!rc && !t->local->key != !t->remote->key) {
-        rc = refuse_file(t, t->local->key ? "remote" : "local", err,
-                         "the other end has keys; expected key and peer here too");
+        rc = refuse_teleop_file(t, t->local->key ? "remote" : "local", err,
+                                "the other end has keys; expected key and peer here too");
     }
     return rc ? rc : check_mode(t, err);
 }
@@ -124,7 +124,7 @@ int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
     t->text = text;
     t->text_size = size;
     t->file = strdup(path);
-    rc = t->file ? check_file(t, err) : tact_error_set(err, -ENOMEM, "out of memory");
+    rc = t->file ? check_teleop_file(t, err) : tact_error_set(err, -ENOMEM, "out of memory");
     if (rc) {
         teleop_free(t);
         return rc;

@@ -28,7 +28,7 @@ static const char *get_node_text(struct scene_edit *e, int node)
     return teleop_yaml_text(&e->document, node);
 }
 
-static void remove_key(struct scene_edit *e, int map, const char *key)
+static void remove_mapping_key(struct scene_edit *e, int map, const char *key)
 {
     yaml_node_pair_t *pair = teleop_yaml_pair(&e->document, map, key);
     if (pair) {
@@ -39,7 +39,8 @@ static void remove_key(struct scene_edit *e, int map, const char *key)
 }
 
 /* Sets the location of an added node to that of its key in the file of the teleoperation. */
-static int replace_node(struct scene_edit *e, int node, const char *key_in_teleop_file)
+static int set_location_of_added_node(struct scene_edit *e, int node,
+                                      const char *key_in_teleop_file)
 {
     yaml_node_t *n = yaml_document_get_node(&e->document, node);
     if (n) {
@@ -51,10 +52,10 @@ static int replace_node(struct scene_edit *e, int node, const char *key_in_teleo
     return node;
 }
 
-static int add_scalar(struct scene_edit *e, const char *text, yaml_scalar_style_t style,
-                      const char *key_in_teleop_file)
+static int add_scalar_node(struct scene_edit *e, const char *text, yaml_scalar_style_t style,
+                           const char *key_in_teleop_file)
 {
-    return replace_node(
+    return set_location_of_added_node(
         e, yaml_document_add_scalar(&e->document, NULL, (const yaml_char_t *)text, -1, style),
         key_in_teleop_file);
 }
@@ -62,8 +63,8 @@ static int add_scalar(struct scene_edit *e, const char *text, yaml_scalar_style_
 static void set_map_node(struct scene_edit *e, int map, const char *key, int node,
                          const char *key_in_teleop_file)
 {
-    remove_key(e, map, key);
-    const int name = add_scalar(e, key, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
+    remove_mapping_key(e, map, key);
+    const int name = add_scalar_node(e, key, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
     if (map && name && node) {
         e->failed |= !yaml_document_append_mapping_pair(&e->document, map, name, node);
     }
@@ -71,11 +72,11 @@ static void set_map_node(struct scene_edit *e, int map, const char *key, int nod
 
 /* Sets a key of a map to a text; NULL leaves the key as it is. key_in_teleop_file: key from which
  * the text is. */
-static void set_text(struct scene_edit *e, int map, const char *key, const char *text,
-                     const char *key_in_teleop_file, yaml_scalar_style_t style)
+static void set_mapping_text(struct scene_edit *e, int map, const char *key, const char *text,
+                             const char *key_in_teleop_file, yaml_scalar_style_t style)
 {
     if (text) {
-        set_map_node(e, map, key, add_scalar(e, text, style, key_in_teleop_file),
+        set_map_node(e, map, key, add_scalar_node(e, text, style, key_in_teleop_file),
                      key_in_teleop_file);
     }
 }
@@ -83,7 +84,7 @@ static void set_text(struct scene_edit *e, int map, const char *key, const char 
 /* Sets a number or word that is the same for both ends. */
 static void set_key_if_given(struct scene_edit *e, int map, const char *key, const char *text)
 {
-    set_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
+    set_mapping_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
 }
 
 /* Sets a text that belongs to this end. */
@@ -92,15 +93,15 @@ static void set_new_key(struct scene_edit *e, int map, const char *key, const ch
 {
     char key_in_teleop_file[32];
     snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
-    set_text(e, map, key, text, key_in_teleop_file, style);
+    set_mapping_text(e, map, key, text, key_in_teleop_file, style);
 }
 
 static int add_mapping(struct scene_edit *e, int map, const char *key,
                        const char *key_in_teleop_file)
 {
-    const int node =
-        replace_node(e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE),
-                     key_in_teleop_file);
+    const int node = set_location_of_added_node(
+        e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE),
+        key_in_teleop_file);
     set_map_node(e, map, key, node, key_in_teleop_file);
     return node;
 }
@@ -119,13 +120,13 @@ static int get_list_entry(struct scene_edit *e, int list, int k)
 static void set_blackout(struct scene_edit *e, int link, const double blackout[2])
 {
     const char *key_in_teleop_file = "link.blackout";
-    const int list =
-        replace_node(e, yaml_document_add_sequence(&e->document, NULL, YAML_FLOW_SEQUENCE_STYLE),
-                     key_in_teleop_file);
+    const int list = set_location_of_added_node(
+        e, yaml_document_add_sequence(&e->document, NULL, YAML_FLOW_SEQUENCE_STYLE),
+        key_in_teleop_file);
     for (int i = 0; i < 2; i++) {
         char text[40];
         tact_number_print(text, sizeof text, "%.10g", blackout[i]);
-        const int time = add_scalar(e, text, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
+        const int time = add_scalar_node(e, text, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
         e->failed |=
             !list || !time || !yaml_document_append_sequence_item(&e->document, list, time);
     }
@@ -151,16 +152,16 @@ static void set_simulated_link(struct scene_edit *e, int settings,
         tact_number_print(text, sizeof text, strcmp(values[i].key, "seed") ? "%.10g" : "%.0f",
                           values[i].value);
         snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "link.%s", values[i].key);
-        set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, key_in_teleop_file,
-                 YAML_PLAIN_SCALAR_STYLE);
+        set_mapping_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL,
+                         key_in_teleop_file, YAML_PLAIN_SCALAR_STYLE);
     }
     if (link->blackout[0] != 0.0 || link->blackout[1] != 0.0) {
         set_blackout(e, map, link->blackout);
     }
 }
 
-static int refuse_value(const struct scene_edit *e, const char *key, struct tact_error *err,
-                        const char *text)
+static int refuse_teleop_value(const struct scene_edit *e, const char *key, struct tact_error *err,
+                               const char *text)
 {
     char key_in_teleop_file[32];
     snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
@@ -183,11 +184,12 @@ static int set_file_name(struct scene_edit *e, int settings, const char *key, co
     char *path = name ? teleop_resolve_path(e->t->file, name, 1) : NULL;
     int rc = 0;
     if (name && !path) {
-        rc = refuse_value(e, key, err, "the folder of this file cannot be found");
+        rc = refuse_teleop_value(e, key, err, "the folder of this file cannot be found");
     } else if (path && !is_utf8(path)) {
-        rc = refuse_value(e, key, err,
-                          "the name of its folder is not in UTF-8, which a scene is written in; "
-                          "expected a folder whose name is");
+        rc = refuse_teleop_value(
+            e, key, err,
+            "the name of its folder is not in UTF-8, which a scene is written in; "
+            "expected a folder whose name is");
     } else {
         set_new_key(e, settings, key, path, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     }
@@ -203,7 +205,7 @@ static int set_device_settings(struct scene_edit *e, int device, struct tact_err
         settings = add_mapping(e, device, "settings", e->site_name);
     }
     for (size_t i = 0; i < sizeof removed_keys / sizeof *removed_keys; i++) {
-        remove_key(e, settings, removed_keys[i]);
+        remove_mapping_key(e, settings, removed_keys[i]);
     }
     set_new_key(e, settings, "listen", e->site->listen, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     set_new_key(e, settings, "connect", e->site->connect, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
@@ -227,13 +229,13 @@ static int set_tie_settings(struct scene_edit *e, int tie)
     const char *mode = get_node_text(e, find_child(e, tie, "mode"));
     const int uses_waves = !*mode || !strcmp(mode, "waves");
     if (t->mode && !uses_waves) {
-        remove_key(e, tie, "impedance");
+        remove_mapping_key(e, tie, "impedance");
     }
     if (t->mode && (!uses_waves || !is_stiffness_given)) {
-        remove_key(e, tie, "tank");
+        remove_mapping_key(e, tie, "tank");
     }
     if (t->mode && uses_waves && !is_stiffness_given) {
-        remove_key(e, tie, "damping");
+        remove_mapping_key(e, tie, "damping");
     }
     set_key_if_given(e, tie, "impedance", uses_waves ? t->impedance : NULL);
     set_key_if_given(e, tie, "tank", uses_waves && is_stiffness_given ? t->tank : NULL);

@@ -90,20 +90,21 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
                           struct tact_error *err)
 {
     const struct tact_shape_type *type = tact_shape_type(kind);
-    const char *size_text = word + strlen(type->name) + (word[strlen(type->name)] == ':');
+    const char *primitive_size_text = word + strlen(type->name) + (word[strlen(type->name)] == ':');
     double number[3] = {0.0, 0.0, 0.0};
-    int count = parse_word_numbers(size_text, number, 3), good = count == type->lengths;
-    for (int i = 0; good && i < count; i++) {
-        good = number[i] >= MIN_SIZE && number[i] <= MAX_PLACE;
+    int count = parse_word_numbers(primitive_size_text, number, 3),
+        are_sizes_in_range = count == type->lengths;
+    for (int i = 0; are_sizes_in_range && i < count; i++) {
+        are_sizes_in_range = number[i] >= MIN_SIZE && number[i] <= MAX_PLACE;
     }
     struct tact_shape_lengths lengths = {number[0], number[1], number[1], {0.0}};
     tact_v3_copy(lengths.size, number);
     *out = tact_shape_sized(kind, &lengths);
-    if (!good || tact_shape_tessellate(out)) {
-        char form[64];
-        return tact_error_set(err, -EDOM,
-                              "\"%s\" is no shape: expected %s with sizes from %g to %g m", word,
-                              format_shape_syntax(type, form, sizeof form), MIN_SIZE, MAX_PLACE);
+    if (!are_sizes_in_range || tact_shape_tessellate(out)) {
+        char shape_syntax[64];
+        return tact_error_set(
+            err, -EDOM, "\"%s\" is no shape: expected %s with sizes from %g to %g m", word,
+            format_shape_syntax(type, shape_syntax, sizeof shape_syntax), MIN_SIZE, MAX_PLACE);
     }
     return 0;
 }
@@ -130,13 +131,14 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
 {
     int rc = read_soup_of_file(path, scale, out, err);
     if (rc == -ENOENT) {
-        char shape_syntax_list[256] = "", form[64];
+        char shape_syntax_list[256] = "", shape_syntax[64];
         size_t used = 0;
         for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
             const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
             if (has_shape_command_syntax(type)) {
-                used += (size_t)snprintf(shape_syntax_list + used, sizeof shape_syntax_list - used,
-                                         ", %s", format_shape_syntax(type, form, sizeof form));
+                used += (size_t)snprintf(
+                    shape_syntax_list + used, sizeof shape_syntax_list - used, ", %s",
+                    format_shape_syntax(type, shape_syntax, sizeof shape_syntax));
             }
         }
         tact_error_set(err, rc, "%s; a mesh file (OBJ, STL)%s is expected", strerror(-rc),

@@ -175,21 +175,22 @@ static void update_frame_schedule(struct frame_schedule *s, const struct frame *
 static int apply_injected_faults(const struct tact_worker *w)
 {
     const struct tact_opencl_fault *fault = &w->options.fault;
-    const uint64_t frames_done =
+    const uint64_t computed_frames =
         atomic_load_explicit(&w->computed_frame_count, memory_order_relaxed);
-    if (fault->exit_after && frames_done >= fault->exit_after) {
+    if (fault->exit_after && computed_frames >= fault->exit_after) {
         return 0;
     }
-    while (fault->hang_after && frames_done >= fault->hang_after) {
+    while (fault->hang_after && computed_frames >= fault->hang_after) {
         tact_clock_sleep_until(tact_clock_now() + 10000000);
     }
-    if (fault->delay_every && (frames_done + 1) % fault->delay_every == 0) {
+    if (fault->delay_every && (computed_frames + 1) % fault->delay_every == 0) {
         tact_clock_sleep_until(tact_clock_now() + fault->delay_ns);
     }
     return 1;
 }
 
-static void process_frame(struct tact_worker *w, const struct frame *frame, int64_t found_ns)
+static void compute_submitted_frame(struct tact_worker *w, const struct frame *frame,
+                                    int64_t found_ns)
 {
     struct published_results *results = tact_triple_write_begin(w->results);
     struct timespec cpu;
@@ -258,7 +259,7 @@ static void *run_worker_thread(void *worker_argument)
         if (!apply_injected_faults(w)) {
             break;
         }
-        process_frame(w, frame, found_ns);
+        compute_submitted_frame(w, frame, found_ns);
     }
     atomic_store(&w->running, 0);
     wake_waiting_threads(w);

@@ -82,28 +82,30 @@ void tact_loop_add_tick_statistics(struct tact_loop_stats *s, int64_t period, in
 
 /* Sleeps until the tick is due. If its time has passed, does not sleep, unless a long backlog would
  * reach the CPU-time fuse: only a sleep resets it. */
-static int sleep_until_tick_is_due(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
+static int sleep_until_tick_is_due(const struct loop *l, int64_t t_k, int64_t now,
+                                   int64_t *last_sleep_end_ns)
 {
     const int64_t max_time_without_sleep_ns = l->options->realtime.fuse_us * 1000 / 4;
     int64_t until = t_k;
     if (now >= t_k) {
-        if (max_time_without_sleep_ns == 0 || now - *slept < max_time_without_sleep_ns) {
+        if (max_time_without_sleep_ns == 0 ||
+            now - *last_sleep_end_ns < max_time_without_sleep_ns) {
             return 0;
         }
         until = now + MIN_SLEEP_AFTER_BACKLOG_NS;
     }
-    *slept = until;
+    *last_sleep_end_ns = until;
     return tact_clock_sleep_until(until);
 }
 
 static void run_real_time_loop(struct loop *l)
 {
     int64_t now = tact_clock_now();
-    int64_t slept = now;
+    int64_t last_sleep_end_ns = now;
     l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
     for (uint64_t k = 0; !must_loop_end_before_tick(l, k);) {
         const int64_t t_k = planned_tick_time(l, k);
-        l->result = sleep_until_tick_is_due(l, t_k, now, &slept);
+        l->result = sleep_until_tick_is_due(l, t_k, now, &last_sleep_end_ns);
         const int64_t woke_ns = tact_clock_now();
         now = woke_ns;
         if (l->result) {

@@ -92,9 +92,9 @@ static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause,
 }
 
 void tact_safety_count_clamp(struct tact_safety *s, int channel, double value, uint64_t tick,
-                             int is_acting, int32_t *was_acting)
+                             int is_clamp_acting, int32_t *was_clamp_acting)
 {
-    record_limit_trip(s, TACT_TRIP_CLAMP, channel, value, tick, is_acting, was_acting);
+    record_limit_trip(s, TACT_TRIP_CLAMP, channel, value, tick, is_clamp_acting, was_clamp_acting);
 }
 
 static void zero_outputs(struct tact_safety *s, double *sent)

@@ -137,8 +137,9 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
 {
     double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->rays_per_side);
     double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->rays_per_side);
-    double coincidence_distance = COINCIDENT_HITS_TOLERANCE * (fabs(bounds_centre[l->axis]) +
-                                                               l->rays_per_side * l->step[l->axis]),
+    double coincident_hits_distance =
+               COINCIDENT_HITS_TOLERANCE *
+               (fabs(bounds_centre[l->axis]) + l->rays_per_side * l->step[l->axis]),
            from = 0.0;
     int ray_crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
@@ -149,7 +150,7 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
         for (int k = 0; k < 2; k++) {
             was[k] = in[k];
         }
-        while (i < count && !(hit[i].depth > z + coincidence_distance)) {
+        while (i < count && !(hit[i].depth > z + coincident_hits_distance)) {
             ray_crossing_count[hit[i].body]++;
             winding_number[hit[i].body] += hit[i].entry_sign;
             i++;

@@ -168,10 +168,10 @@ static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const
         return;
     }
     of_second = split_normal_impulse(n, second, &tangential_magnitude);
-    const double slope = tangential_magnitude - mu * of_second;
+    const double friction_excess_slope = tangential_magnitude - mu * of_second;
     tact_v3_scale(p, first, 1.0 + e);
-    if (slope > 0.0) {
-        tact_v3_axpy(p, mu * (1.0 + e) * tact_v3_dot(n, first) / slope, second);
+    if (friction_excess_slope > 0.0) {
+        tact_v3_axpy(p, mu * (1.0 + e) * tact_v3_dot(n, first) / friction_excess_slope, second);
     }
 }
 

@@ -323,22 +323,22 @@ static void transform_to_rotated_tangents(double v[2], double angle)
 int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
 {
     struct reduced_state *s = &r->state;
-    struct reduced_kinematics kinematics_before, kinematics_after;
+    struct reduced_kinematics kinematics_in_old_chart, kinematics_in_new_chart;
     struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
     double a[COORDINATES * COORDINATES], twist[COORDINATES];
-    tact_reduced_kinematics(r->surface, s, &kinematics_before);
+    tact_reduced_kinematics(r->surface, s, &kinematics_in_old_chart);
     for (int i = 0; i < COORDINATES; i++) {
         twist[i] = 0.0;
         for (int j = 0; j < COORDINATES; j++) {
-            twist[i] += kinematics_before.h[i][j] * s->rate[j];
+            twist[i] += kinematics_in_old_chart.h[i][j] * s->rate[j];
         }
     }
     p = tact_reduced_surface_next_chart(&r->surface[b], &p, edge);
     s->chart[b] = p.chart;
     memcpy(s->q + 2 * b, p.st, sizeof p.st);
-    tact_reduced_contact_frame(&r->surface[b], &p, &kinematics_after.frame[b]);
-    const double rotation =
-        tact_reduced_chart_frame_angle(&kinematics_before.frame[b], &kinematics_after.frame[b]);
+    tact_reduced_contact_frame(&r->surface[b], &p, &kinematics_in_new_chart.frame[b]);
+    const double rotation = tact_reduced_chart_frame_angle(&kinematics_in_old_chart.frame[b],
+                                                           &kinematics_in_new_chart.frame[b]);
     s->q[4] += rotation;
     if (b == 0) { /* velocity and direction of slip are given in frame 1c, which rotates */
         transform_to_rotated_tangents(twist, rotation);
@@ -346,9 +346,10 @@ int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
         transform_to_rotated_tangents(r->incipient_slip, rotation);
     }
     memset(s->rate, 0, sizeof s->rate);
-    tact_reduced_kinematics(r->surface, s, &kinematics_after);
+    tact_reduced_kinematics(r->surface, s, &kinematics_in_new_chart);
     for (int i = 0; i < COORDINATES; i++) { /* (43) */
-        memcpy(a + (size_t)i * COORDINATES, kinematics_after.h[i], sizeof kinematics_after.h[i]);
+        memcpy(a + (size_t)i * COORDINATES, kinematics_in_new_chart.h[i],
+               sizeof kinematics_in_new_chart.h[i]);
         s->rate[i] = twist[i];
     }
     return tact_reduced_solve_linear(a, COORDINATES, s->rate);

@@ -200,7 +200,7 @@ static void count_second_overlap(struct tact_reduced *r, const struct reduced_ki
     }
 }
 
-static void report_contact(struct tact_reduced *r, const struct reduced_motion *f)
+static void report_reduced_contact(struct tact_reduced *r, const struct reduced_motion *f)
 {
     struct reduced_kinematics k;
     double axes[9];
@@ -264,7 +264,7 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
             if (solve_motion_at_state(r, &r->state, r->report.mode, &f)) {
                 return REDUCED_SINGULAR_MATRIX;
             }
-            report_contact(r, &f);
+            report_reduced_contact(r, &f);
             return REDUCED_NO_FAILURE;
         }
     } while (++count < MAX_CHART_CROSSINGS_WITHOUT_TIME);
@@ -320,7 +320,7 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double en
         if (r->report.mode >= mode) { /* no limit was exceeded in this step */
             enter_sticking_mode(r, has_slip_passed_zero, &motion_after_step);
         }
-        report_contact(r, &motion_after_step);
+        report_reduced_contact(r, &motion_after_step);
     }
     return REDUCED_NO_FAILURE;
 }
@@ -345,6 +345,6 @@ void tact_reduced_choose_contact_mode(struct tact_reduced *r)
     leave_mode_beyond_its_limits(r, &f);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
         enter_sticking_mode(r, 0, &f);
-        report_contact(r, &f);
+        report_reduced_contact(r, &f);
     }
 }

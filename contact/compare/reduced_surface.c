@@ -202,8 +202,8 @@ static void evaluate_revolution_near_axis(const struct segment *g, int high, con
     c[2] = tact_jet_scale(dd, g->z[2]);
     c[2].c[0] += g->z[0];
     if (dd.c[0] > 0.0) {
-        const struct jet cubed_distance = tact_jet_power(&dd, 1.5);
-        c[2] = tact_jet_add(c[2], tact_jet_scale(cubed_distance, way * g->z[3]));
+        const struct jet cubed_pole_distance = tact_jet_power(&dd, 1.5);
+        c[2] = tact_jet_add(c[2], tact_jet_scale(cubed_pole_distance, way * g->z[3]));
     }
 }
 

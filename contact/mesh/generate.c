@@ -19,12 +19,12 @@ static int allocate_soup(struct tact_soup *soup, size_t vertices, size_t triangl
     return soup->vertices && soup->triangles ? 0 : -ENOMEM;
 }
 
-static double *append_vertex(struct tact_soup *soup)
+static double *append_soup_vertex(struct tact_soup *soup)
 {
     return soup->vertices + 3 * soup->vertex_count++;
 }
 
-static void append_triangle(struct tact_soup *soup, size_t a, size_t b, size_t c)
+static void append_soup_triangle(struct tact_soup *soup, size_t a, size_t b, size_t c)
 {
     uint32_t *t = soup->triangles + 3 * soup->triangle_count++;
     t[0] = (uint32_t)a;
@@ -34,8 +34,8 @@ static void append_triangle(struct tact_soup *soup, size_t a, size_t b, size_t c
 
 static void append_quad_as_triangles(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
 {
-    append_triangle(soup, a, b, c);
-    append_triangle(soup, a, c, d);
+    append_soup_triangle(soup, a, b, c);
+    append_soup_triangle(soup, a, c, d);
 }
 
 /* Pseudo-random value from 0 to 1 for a point of the noise lattice (lowbias32 of Wellons over a mix
@@ -94,7 +94,7 @@ static int make_bumpy_cube(const struct tact_generate *g, struct tact_soup *soup
         size_t first = soup->vertex_count;
         int axis = face % 3;
         for (size_t i = 0; i < row * row; i++) {
-            double *p = append_vertex(soup);
+            double *p = append_soup_vertex(soup);
             p[axis] = face < 3 ? 1.0 : -1.0;
             size_t u = i / row, v = i % row;
             p[(axis + 1) % 3] = (2.0 * (double)u - (double)n) / (double)n;
@@ -135,13 +135,13 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
     for (int end = 0; !rc && end < 2; end++) {
         for (size_t i = 0; i < sides; i++) {
             double angle = 2.0 * PI * (double)i / (double)sides;
-            tact_v3_set(append_vertex(soup), g->radius * tact_cos(angle),
+            tact_v3_set(append_soup_vertex(soup), g->radius * tact_cos(angle),
                         g->radius * tact_sin(angle), (end ? 0.5 : -0.5) * g->height);
         }
     }
     for (size_t i = 1; !rc && i + 1 < sides; i++) {
-        append_triangle(soup, 0, i + 1, i);
-        append_triangle(soup, sides, sides + i, sides + i + 1);
+        append_soup_triangle(soup, 0, i + 1, i);
+        append_soup_triangle(soup, sides, sides + i, sides + i + 1);
     }
     if (!rc) {
         append_quads_between_rings(soup, 0, 2, sides, 0);
@@ -157,7 +157,7 @@ static void append_gear_outline(const struct tact_generate *g, struct tact_soup 
     for (uint32_t i = 0; i < 8 * g->count; i++) {
         double angle = 2.0 * PI * i / (8.0 * g->count);
         double r = scale * g->radius * (i % 8 < 4 ? 1.0 : 1.0 - 4.0 / (g->count + 4.0));
-        tact_v3_set(append_vertex(soup), r * tact_cos(angle), r * tact_sin(angle), z);
+        tact_v3_set(append_soup_vertex(soup), r * tact_cos(angle), r * tact_sin(angle), z);
     }
 }
 
@@ -166,29 +166,29 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
     size_t vertices_per_ring = 8 * (size_t)g->count;
     long fit = lround(((double)g->triangles / (double)vertices_per_ring + 2.0) / 6.0);
     size_t n = fit < 1 ? 1 : (size_t)fit, ring_count = 3 * n - 1;
-    double half = 0.5 * g->height;
+    double half_height = 0.5 * g->height;
     int rc = allocate_soup(soup, ring_count * vertices_per_ring + 2,
                            vertices_per_ring * (2 * (ring_count - 1) + 2));
     if (rc) {
         return rc;
     }
-    tact_v3_set(append_vertex(soup), 0.0, 0.0, -half);
+    tact_v3_set(append_soup_vertex(soup), 0.0, 0.0, -half_height);
     for (size_t i = 1; i <= n; i++) {
-        append_gear_outline(g, soup, (double)i / (double)n, -half);
+        append_gear_outline(g, soup, (double)i / (double)n, -half_height);
     }
     for (size_t i = 1; i < n; i++) {
-        append_gear_outline(g, soup, 1.0, half * (2.0 * (double)i / (double)n - 1.0));
+        append_gear_outline(g, soup, 1.0, half_height * (2.0 * (double)i / (double)n - 1.0));
     }
     for (size_t i = n; i >= 1; i--) {
-        append_gear_outline(g, soup, (double)i / (double)n, half);
+        append_gear_outline(g, soup, (double)i / (double)n, half_height);
     }
-    tact_v3_set(append_vertex(soup), 0.0, 0.0, half);
+    tact_v3_set(append_soup_vertex(soup), 0.0, 0.0, half_height);
     append_quads_between_rings(soup, 1, ring_count, vertices_per_ring, 0);
     size_t last = 1 + (ring_count - 1) * vertices_per_ring;
     for (size_t j = 0; j < vertices_per_ring; j++) {
         size_t k = (j + 1) % vertices_per_ring;
-        append_triangle(soup, 0, 1 + k, 1 + j);
-        append_triangle(soup, last + vertices_per_ring, last + j, last + k);
+        append_soup_triangle(soup, 0, 1 + k, 1 + j);
+        append_soup_triangle(soup, last + vertices_per_ring, last + j, last + k);
     }
     return 0;
 }
@@ -230,7 +230,7 @@ static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup 
         tact_v3_cross(b, t, n);
         for (size_t j = 0; j < vertices_per_ring; j++) {
             double angle = 2.0 * PI * (double)j / (double)vertices_per_ring,
-                   *p = append_vertex(soup);
+                   *p = append_soup_vertex(soup);
             tact_v3_copy(p, c);
             tact_v3_axpy(p, g->tube * tact_cos(angle), n);
             tact_v3_axpy(p, g->tube * tact_sin(angle), b);
@@ -273,15 +273,16 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
     return !prism && (g->triangles < 12 || g->triangles > 1 << 20) ? "triangles" : NULL;
 }
 
-int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out,
+int tact_soup_generate(const struct tact_generate *parameters, struct tact_soup *out,
                        const char **bad_parameter)
 {
     static int (*const make[TACT_GENERATE_KINDS])(const struct tact_generate *,
                                                   struct tact_soup *) = {
         make_prism,           make_gear,       make_tube_along_knot,
         make_tube_along_knot, make_bumpy_cube, make_bumpy_cube};
-    int is_known_kind = (unsigned)what->kind < TACT_GENERATE_KINDS;
-    const char *bad_parameter_name = is_known_kind ? parameter_out_of_range_name(what) : "kind";
+    int is_known_kind = (unsigned)parameters->kind < TACT_GENERATE_KINDS;
+    const char *bad_parameter_name =
+        is_known_kind ? parameter_out_of_range_name(parameters) : "kind";
     memset(out, 0, sizeof *out);
     if (bad_parameter_name) {
         if (bad_parameter) {
@@ -289,7 +290,7 @@ int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out,
         }
         return -EINVAL;
     }
-    int rc = make[what->kind](what, out);
+    int rc = make[parameters->kind](parameters, out);
     if (rc) {
         tact_soup_free(out);
     }

@@ -329,13 +329,15 @@ static int winding_number_of_components(const struct crossing_search *f, uint32_
         const uint32_t *v = f->mesh->triangles + 3 * (size_t)t;
         const double *a = f->vertices + 3 * (size_t)v[0], *b = f->vertices + 3 * (size_t)v[1];
         const double *c = f->vertices + 3 * (size_t)v[2];
-        int side = side_of_line(a, b, p);
-        if (f->component_of_vertex[v[0]] == own || side_of_line(b, c, p) != side ||
-            side_of_line(c, a, p) != side) {
+        int side_of_first_edge = side_of_line(a, b, p);
+        if (f->component_of_vertex[v[0]] == own || side_of_line(b, c, p) != side_of_first_edge ||
+            side_of_line(c, a, p) != side_of_first_edge) {
             continue;
         }
         double signed_volume = signed_tetrahedron_volume(a, b, c, p);
-        w += side && signed_volume > 0.0 ? 1 : !side && signed_volume < 0.0 ? -1 : 0;
+        w += side_of_first_edge && signed_volume > 0.0    ? 1
+             : !side_of_first_edge && signed_volume < 0.0 ? -1
+                                                          : 0;
     }
     return w;
 }

@@ -50,7 +50,7 @@ static int grow_array(void **array, size_t count, size_t *capacity, size_t size)
     return 0;
 }
 
-static int add_vertex(struct mesh_reader *r, const double v[3])
+static int add_mesh_file_vertex(struct mesh_reader *r, const double v[3])
 {
     struct tact_soup *s = r->soup;
     void *array = s->vertices;
@@ -73,7 +73,7 @@ static int add_vertex(struct mesh_reader *r, const double v[3])
     return 0;
 }
 
-static int add_triangle(struct mesh_reader *r, size_t a, size_t b, size_t c)
+static int add_mesh_file_triangle(struct mesh_reader *r, size_t a, size_t b, size_t c)
 {
     struct tact_soup *s = r->soup;
     void *array = s->triangles;
@@ -196,7 +196,7 @@ static int add_polygon_triangle(struct mesh_reader *r, int count, size_t first, 
     if (r->polygons) {
         return add_polygon_corner(r, corner, count == 0);
     }
-    return count >= 2 ? add_triangle(r, first, last, corner) : 0;
+    return count >= 2 ? add_mesh_file_triangle(r, first, last, corner) : 0;
 }
 
 static int parse_obj_face(struct mesh_reader *r, char *text)
@@ -227,7 +227,7 @@ static int read_obj(struct mesh_reader *r)
         if (skip_keyword(line, "v", &rest)) {
             double v[3] = {0.0};
             rc = read_three_numbers(r, rest, v);
-            rc = rc ? rc : add_vertex(r, v);
+            rc = rc ? rc : add_mesh_file_vertex(r, v);
         } else if (skip_keyword(line, "f", &rest)) {
             rc = parse_obj_face(r, rest);
         }
@@ -253,12 +253,12 @@ static int read_ascii_stl(struct mesh_reader *r)
                      ? set_line_error(r, "an STL facet must have three vertices")
                      : 0;
             rc = rc ? rc : read_three_numbers(r, rest, v);
-            rc = rc ? rc : add_vertex(r, v);
+            rc = rc ? rc : add_mesh_file_vertex(r, v);
             corners++;
         } else if (skip_keyword(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
             rc = corners != 3 ? set_line_error(r, "an STL facet must have three vertices") : 0;
-            rc = rc ? rc : add_triangle(r, n - 3, n - 2, n - 1);
+            rc = rc ? rc : add_mesh_file_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
         } else if (skip_keyword(line, "solid", &rest)) {
             ended = 0;
@@ -311,13 +311,13 @@ static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, siz
                                       "a coordinate at byte %zu (triangle %zu) is not finite", at,
                                       t);
             }
-            int rc = add_vertex(r, v);
+            int rc = add_mesh_file_vertex(r, v);
             if (rc) {
                 return rc;
             }
         }
         size_t n = r->soup->vertex_count;
-        int rc = add_triangle(r, n - 3, n - 2, n - 1);
+        int rc = add_mesh_file_triangle(r, n - 3, n - 2, n - 1);
         if (rc) {
             return rc;
         }

@@ -29,18 +29,19 @@ static int is_unsupported_solid_element(uint64_t type)
            (type > 28 || !memchr(flat_element_types, (int)type, sizeof flat_element_types));
 }
 
-static int compare_nodes(const void *a, const void *b)
+static int compare_msh_node_numbers(const void *a, const void *b)
 {
     const struct node *p = a, *q = b;
     return (p->tag > q->tag) - (p->tag < q->tag);
 }
 
-static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t *out)
+static int find_msh_node(const struct msh *m, uint64_t tag, const char *of, uint32_t *out)
 {
     const struct node node_with_wanted_tag = {tag, 0};
-    const struct node *found = m->nodes ? bsearch(&node_with_wanted_tag, m->nodes, m->node_count,
-                                                  sizeof node_with_wanted_tag, compare_nodes)
-                                        : NULL;
+    const struct node *found = m->nodes
+                                   ? bsearch(&node_with_wanted_tag, m->nodes, m->node_count,
+                                             sizeof node_with_wanted_tag, compare_msh_node_numbers)
+                                   : NULL;
     if (!found) {
         return tact_tets_report_error(m->r, "%s has node %llu, which does not exist", of,
                                       (unsigned long long)tag);
@@ -49,7 +50,7 @@ static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t
     return 0;
 }
 
-static int allocate_nodes(struct msh *m, size_t count)
+static int allocate_msh_nodes(struct msh *m, size_t count)
 {
     int rc = tact_tets_alloc_vertices(m->r, count);
     if (rc) {
@@ -60,9 +61,9 @@ static int allocate_nodes(struct msh *m, size_t count)
     return m->nodes ? 0 : -ENOMEM;
 }
 
-static int sort_nodes(struct msh *m)
+static int sort_msh_nodes_by_number(struct msh *m)
 {
-    qsort(m->nodes, m->node_count, sizeof *m->nodes, compare_nodes);
+    qsort(m->nodes, m->node_count, sizeof *m->nodes, compare_msh_node_numbers);
     for (size_t i = 1; i < m->node_count; i++) {
         if (m->nodes[i].tag == m->nodes[i - 1].tag) {
             return tact_tets_report_error(m->r, "two nodes have the number %llu",
@@ -91,12 +92,12 @@ static int read_nodes_format_2(struct msh *m)
 {
     size_t count;
     int rc = tact_tets_read_count(m->r, 8, "the number of nodes", &count);
-    rc = rc ? rc : allocate_nodes(m, count);
+    rc = rc ? rc : allocate_msh_nodes(m, count);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_node_tag(m, i);
         rc = rc ? rc : read_coordinates(m, i);
     }
-    return rc ? rc : sort_nodes(m);
+    return rc ? rc : sort_msh_nodes_by_number(m);
 }
 
 static int read_integers(struct msh *m, const char *what, uint64_t *out, int count)
@@ -117,7 +118,7 @@ static int read_nodes_format_4(struct msh *m)
     int rc = tact_tets_read_count(m->r, 8, "the number of node blocks", &block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : read_integers(m, "a node's number", entity_tag_range, 2);
-    rc = rc ? rc : allocate_nodes(m, count);
+    rc = rc ? rc : allocate_msh_nodes(m, count);
     for (size_t b = 0; !rc && b < block_count; b++) {
         rc = read_integers(m, "the four numbers at the start of a node block", record_header, 4);
         if (!rc && (record_header[3] > count - done || record_header[2])) {
@@ -143,11 +144,11 @@ static int read_nodes_format_4(struct msh *m)
             "the node blocks list fewer nodes than the file states: %zu of %zu nodes are missing",
             count - done, count);
     }
-    return rc ? rc : sort_nodes(m);
+    return rc ? rc : sort_msh_nodes_by_number(m);
 }
 
 /* Reads the nodes of an element, if it is a tetrahedron; skips its line otherwise. */
-static int read_element(struct msh *m, uint64_t type)
+static int read_msh_element(struct msh *m, uint64_t type)
 {
     struct tact_tets *t = m->r->tets;
     uint64_t tag;
@@ -161,8 +162,8 @@ static int read_element(struct msh *m, uint64_t type)
     }
     for (size_t k = 0; !rc && type == TET && k < NODES_OF_TET; k++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
-        rc =
-            rc ? rc : find_node(m, tag, "a tetrahedron", &t->tets[NODES_OF_TET * t->tet_count + k]);
+        rc = rc ? rc
+                : find_msh_node(m, tag, "a tetrahedron", &t->tets[NODES_OF_TET * t->tet_count + k]);
     }
     t->tet_count += !rc && type == TET;
     tact_tets_skip_line(m->r);
@@ -180,7 +181,7 @@ static int read_elements_format_2(struct msh *m)
         for (uint64_t k = 0; !rc && k < record_header[2]; k++) {
             rc = tact_tets_read_integer(m->r, "an element's tag", &tag);
         }
-        rc = rc ? rc : read_element(m, record_header[1]);
+        rc = rc ? rc : read_msh_element(m, record_header[1]);
     }
     return rc;
 }
@@ -206,7 +207,7 @@ static int read_elements_format_4(struct msh *m)
         }
         for (size_t i = 0; !rc && i < record_header[3]; i++) {
             rc = tact_tets_read_integer(m->r, "an element's number", &tag);
-            rc = rc ? rc : read_element(m, record_header[2]);
+            rc = rc ? rc : read_msh_element(m, record_header[2]);
         }
         done += rc ? 0 : record_header[3];
     }
@@ -277,7 +278,7 @@ static int read_node_data(struct msh *m)
     }
     for (uint64_t i = 0; is_pressure_field > 0 && !rc && i < integer_tags[2]; i++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
-        rc = rc ? rc : find_node(m, tag, name, &index);
+        rc = rc ? rc : find_msh_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
             rc = tact_tets_report_error(m->r, "the node data have a second value for node %llu",
                                         (unsigned long long)tag);

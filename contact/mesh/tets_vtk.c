@@ -50,7 +50,7 @@ static int read_number_type(struct vtk *v, const struct number_type **out)
 }
 
 /* A big-endian number. */
-static double decode_number(const unsigned char *p, const struct number_type *type)
+static double decode_binary_vtk_number(const unsigned char *p, const struct number_type *type)
 {
     uint64_t number_bits = 0;
     for (int i = 0; i < type->bytes; i++) {
@@ -86,13 +86,14 @@ static int begin_number_array(struct vtk *v, const struct number_type *type, siz
                : tact_tets_report_error(r, "the file ends within %s", what);
 }
 
-static int read_value(struct vtk *v, const struct number_type *type, const char *what, double *out)
+static int read_vtk_number(struct vtk *v, const struct number_type *type, const char *what,
+                           double *out)
 {
     struct tets_reader *r = v->r;
     if (!v->is_binary) {
         return tact_tets_read_number(r, what, out);
     }
-    *out = decode_number((const unsigned char *)r->at, type);
+    *out = decode_binary_vtk_number((const unsigned char *)r->at, type);
     r->at += type->bytes;
     return isfinite(*out) ? 0 : tact_tets_report_error(r, "%s is not finite", what);
 }
@@ -104,17 +105,17 @@ static int read_array(struct vtk *v, const struct number_type *type, size_t coun
     double skipped_value;
     int rc = begin_number_array(v, type, count, what);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_value(v, type, what, out ? &out[i] : &skipped_value);
+        rc = read_vtk_number(v, type, what, out ? &out[i] : &skipped_value);
     }
     return rc;
 }
 
 /* Reads an integer of the file that must be below a limit. */
-static int read_index(struct vtk *v, const struct number_type *type, size_t limit, const char *what,
-                      uint32_t *out)
+static int read_vtk_index(struct vtk *v, const struct number_type *type, size_t limit,
+                          const char *what, uint32_t *out)
 {
     double x = 0.0;
-    int rc = read_value(v, type, what, &x);
+    int rc = read_vtk_number(v, type, what, &x);
     if (!rc && !(x >= 0.0 && x < (double)limit && x == floor(x))) {
         rc = tact_tets_report_error(
             v->r, "%s is %.10g; expected a whole number from 0 to below %zu", what, x, limit);
@@ -123,7 +124,7 @@ static int read_index(struct vtk *v, const struct number_type *type, size_t limi
     return rc;
 }
 
-static int read_points(struct vtk *v)
+static int read_vtk_points(struct vtk *v)
 {
     const struct number_type *type;
     size_t count;
@@ -141,14 +142,14 @@ static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
     int rc = begin_number_array(v, &vtk_integer_type, count, "CELLS");
     for (size_t i = 0; !rc && i < cell_count; i++) {
         uint32_t n = 0;
-        rc = bytes_left
-                 ? read_index(v, &vtk_integer_type, bytes_left, "a cell's number of vertices", &n)
-                 : tact_tets_report_error(v->r, "the section CELLS ends before cell %zu of %zu", i,
-                                          cell_count);
+        rc = bytes_left ? read_vtk_index(v, &vtk_integer_type, bytes_left,
+                                         "a cell's number of vertices", &n)
+                        : tact_tets_report_error(
+                              v->r, "the section CELLS ends before cell %zu of %zu", i, cell_count);
         bytes_left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
-            rc = read_index(v, &vtk_integer_type, v->r->tets->vertex_count, "a cell's vertex",
-                            &v->vertices[v->vertex_count++]);
+            rc = read_vtk_index(v, &vtk_integer_type, v->r->tets->vertex_count, "a cell's vertex",
+                                &v->vertices[v->vertex_count++]);
         }
         v->offset[i + 1] = (uint32_t)v->vertex_count;
     }
@@ -171,7 +172,7 @@ static int read_index_section(struct vtk *v, const char *name, size_t count, siz
     rc = rc ? rc : read_number_type(v, &type);
     rc = rc ? rc : begin_number_array(v, type, count, name);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_index(v, type, limit, name, &out[i]);
+        rc = read_vtk_index(v, type, limit, name, &out[i]);
     }
     return rc;
 }
@@ -185,7 +186,7 @@ static int has_cell_offsets(const struct vtk *v)
     return !tact_tets_read_word(&lookahead_reader, word) && !strcasecmp(word, "OFFSETS");
 }
 
-static int read_cells(struct vtk *v)
+static int read_vtk_cells(struct vtk *v)
 {
     size_t first, second;
     if (v->offset || v->vertices) {
@@ -214,7 +215,7 @@ static int read_cells(struct vtk *v)
 }
 
 /* Adds a tetrahedron. */
-static int add_tet(struct vtk *v, size_t cell)
+static int add_vtk_tetrahedron(struct vtk *v, size_t cell)
 {
     struct tact_tets *t = v->r->tets;
     uint32_t from = v->offset[cell], to = v->offset[cell + 1];
@@ -247,9 +248,9 @@ static int read_cell_types(struct vtk *v)
     rc = rc ? rc : begin_number_array(v, &vtk_integer_type, count, "CELL_TYPES");
     for (size_t i = 0; !rc && i < count; i++) {
         uint32_t type = 0;
-        rc = read_index(v, &vtk_integer_type, UINT32_MAX, "a cell type", &type);
+        rc = read_vtk_index(v, &vtk_integer_type, UINT32_MAX, "a cell type", &type);
         if (!rc && type == TET) {
-            rc = add_tet(v, i);
+            rc = add_vtk_tetrahedron(v, i);
         } else if (!rc && type > LARGEST_FLAT) {
             rc = tact_tets_report_error(
                 v->r,
@@ -262,8 +263,8 @@ static int read_cell_types(struct vtk *v)
 }
 
 /* Reads or skips a data set of numbers: of the points, or of the cells, which is skipped. */
-static int read_values(struct vtk *v, const char *name, const struct number_type *type,
-                       size_t tuple_count, size_t component_count)
+static int read_vtk_node_values(struct vtk *v, const char *name, const struct number_type *type,
+                                size_t tuple_count, size_t component_count)
 {
     struct tact_tets *t = v->r->tets;
     if (component_count && tuple_count > (size_t)(v->r->end - v->r->at) / component_count) {
@@ -308,7 +309,7 @@ static int read_scalars(struct vtk *v, size_t tuple_count)
         rc = tact_tets_report_error(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
     }
     rc = rc ? rc : tact_tets_read_word(v->r, word);
-    return rc ? rc : read_values(v, name, type, tuple_count, component_count);
+    return rc ? rc : read_vtk_node_values(v, name, type, tuple_count, component_count);
 }
 
 /* Reads FIELD data: arrays, each with a name, a number of components and a number of tuples. */
@@ -330,7 +331,7 @@ static int read_field_data(struct vtk *v)
         rc = rc ? rc
                 : tact_tets_read_count(v->r, 1, "the number of tuples of an array", &tuple_count);
         rc = rc ? rc : read_number_type(v, &type);
-        rc = rc ? rc : read_values(v, name, type, tuple_count, component_count);
+        rc = rc ? rc : read_vtk_node_values(v, name, type, tuple_count, component_count);
     }
     return rc;
 }
@@ -341,7 +342,7 @@ static int read_vectors(struct vtk *v, size_t tuple_count)
     const struct number_type *type;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_number_type(v, &type);
-    return rc ? rc : read_values(v, name, type, tuple_count, 3);
+    return rc ? rc : read_vtk_node_values(v, name, type, tuple_count, 3);
 }
 
 /* Skips METADATA, which ends at an empty line. */
@@ -356,10 +357,10 @@ static void skip_metadata(struct tets_reader *r)
 static int read_vtk_part(struct vtk *v, const char *word, size_t *tuple_count)
 {
     if (!strcasecmp(word, "POINTS")) {
-        return read_points(v);
+        return read_vtk_points(v);
     }
     if (!strcasecmp(word, "CELLS")) {
-        return read_cells(v);
+        return read_vtk_cells(v);
     }
     if (!strcasecmp(word, "CELL_TYPES")) {
         return read_cell_types(v);

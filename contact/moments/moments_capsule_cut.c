@@ -173,7 +173,7 @@ static void add_full_conic(struct tact_capsule_face_cut *c, const struct polygon
 }
 
 /** Adds the part of an edge in the plane between the cylinder and a half ball. */
-static void add_segment(struct tact_capsule_slice *s, const double *p, const double *q)
+static void add_slice_edge_part(struct tact_capsule_slice *s, const double *p, const double *q)
 {
     double twice_area = p[0] * q[1] - p[1] * q[0];
     s->circle_angle += tact_atan2(twice_area, p[0] * q[0] + p[1] * q[1]);
@@ -224,9 +224,9 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
                                       const double *q)
 {
     if (index == TACT_CAPSULE_UPPER) {
-        add_segment(&sums->end_slices[index], p, q);
+        add_slice_edge_part(&sums->end_slices[index], p, q);
     } else if (index == TACT_CAPSULE_LOWER) {
-        add_segment(&sums->end_slices[index], q, p);
+        add_slice_edge_part(&sums->end_slices[index], q, p);
     }
 }
 

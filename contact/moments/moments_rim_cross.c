@@ -336,7 +336,7 @@ int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
 {
     struct tact_rim_corner_heights h[TACT_RIM_PENDING_BATCH];
     struct tact_rim_crossing_pair crossing_pairs[4 * TACT_RIM_PENDING_BATCH];
-    uint8_t kept[4 * TACT_RIM_PENDING_BATCH];
+    uint8_t ordered_pair_indices[4 * TACT_RIM_PENDING_BATCH];
     uint64_t crossing_bits = 0, coplanar_bits = 0;
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -366,12 +366,12 @@ int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
         /* direction of the segment: on s from where s leaves B to where it enters, on t the other
          * way
          */
-        kept[n] = at;
+        ordered_pair_indices[n] = at;
         n += tact_rim_order_along_line(rim, &c->crossing_triangles[0], &c->crossing_triangles[1],
                                        c->edge, 0) == 1;
     }
     for (uint32_t k = 0; k < n; k++) {
-        if (tact_rim_add_segment(rim, &crossing_pairs[kept[k]])) {
+        if (tact_rim_add_segment(rim, &crossing_pairs[ordered_pair_indices[k]])) {
             return -EAGAIN;
         }
     }

@@ -40,8 +40,8 @@ int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *le
     const uint32_t *index = mesh->triangles + 3 * (size_t)leaf->first;
     const uint64_t query = (uint64_t)rim->query_number << 32;
     const uint32_t shift = side->corner_hash_shift, corners = from->corners;
-    uint32_t listed = side->known_corner_count;
-    if (listed + 12 > TACT_RIM_CORNER_SLOTS / 4 * 3) {
+    uint32_t listed_corner_count = side->known_corner_count;
+    if (listed_corner_count + 12 > TACT_RIM_CORNER_SLOTS / 4 * 3) {
         return -EAGAIN;
     }
     for (uint32_t k = 0; k < corners; k++) {
@@ -50,9 +50,9 @@ int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *le
                        is_new = side->corner_keys[i] != key;
         side->state[i] &= (uint8_t)(is_new - 1);
         side->corner_keys[i] = key;
-        listed += is_new;
+        listed_corner_count += is_new;
         leaf->corner[k] = (uint16_t)i;
     }
-    side->known_corner_count = listed;
+    side->known_corner_count = listed_corner_count;
     return 0;
 }

@@ -120,12 +120,12 @@ static int is_triangle_inside(const struct tact_rim *rim, int of, const struct t
 static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                                    uint32_t lane, int is_inside_by_rim)
 {
-    uint8_t *remaining_checks = &rim->ray_checks_left[of][is_inside_by_rim];
-    if (!*remaining_checks) {
+    uint8_t *remaining_ray_checks = &rim->ray_checks_left[of][is_inside_by_rim];
+    if (!*remaining_ray_checks) {
         return 0;
     }
     const int is_inside_by_ray = is_triangle_inside(rim, of, leaf, lane);
-    *remaining_checks = is_inside_by_ray < 0 ? (uint8_t)(*remaining_checks - 1) : 0;
+    *remaining_ray_checks = is_inside_by_ray < 0 ? (uint8_t)(*remaining_ray_checks - 1) : 0;
     return is_inside_by_ray == !is_inside_by_rim;
 }
 

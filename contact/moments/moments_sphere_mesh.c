@@ -64,7 +64,7 @@ struct disc_pieces {
     double y[MAX_DISC_PIECES + 3], x[MAX_DISC_PIECES + 3];
 };
 
-static int append_piece(struct disc_pieces *pieces, const double *p, const double *q)
+static int append_disc_piece(struct disc_pieces *pieces, const double *p, const double *q)
 {
     const int k = pieces->count++;
     for (int i = 0; i < 2; i++) {
@@ -77,7 +77,7 @@ static int append_piece(struct disc_pieces *pieces, const double *p, const doubl
 /** Appends the sector of a ball's plane disc from the direction of p to that of q. */
 static void append_disc_sector(struct disc_pieces *pieces, const double *p, const double *q)
 {
-    const int k = append_piece(pieces, p, q);
+    const int k = append_disc_piece(pieces, p, q);
     pieces->is_sector[k] = 1;
     pieces->y[k] = cross_product_2d(p, q);
     pieces->x[k] = p[0] * q[0] + p[1] * q[1];
@@ -88,7 +88,7 @@ static void append_disc_sector(struct disc_pieces *pieces, const double *p, cons
 static void append_triangle_inside_disc(struct disc_pieces *pieces, double h, const double *p,
                                         const double *q)
 {
-    const int k = append_piece(pieces, p, q);
+    const int k = append_disc_piece(pieces, p, q);
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
     double pq = p[0] * q[0] + p[1] * q[1];
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);

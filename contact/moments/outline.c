@@ -42,7 +42,7 @@ static void add_outline_point(const struct edge_clipper *c, const double *p)
 }
 
 /* Adds a vertex of the mesh, in which several edges end, unless it was added recently. */
-static void add_vertex(struct edge_clipper *c, uint32_t i)
+static void add_projected_vertex(struct edge_clipper *c, uint32_t i)
 {
     uint32_t *recent_vertex = &c->recently_added_vertices[i % RECENT_VERTICES];
     if (*recent_vertex != i + 1) {
@@ -58,7 +58,7 @@ static void add_edge_end_point(struct edge_clipper *c, uint32_t i, const double 
 {
     double edge_vector[3], end[3];
     if (end_fraction == vertex_fraction) {
-        add_vertex(c, i);
+        add_projected_vertex(c, i);
         return;
     }
     tact_v3_sub(edge_vector, q, p);
@@ -69,7 +69,7 @@ static void add_edge_end_point(struct edge_clipper *c, uint32_t i, const double 
 
 /* Adds to the outline's points the ends of an edge's part inside the planes, the edge from vertex a
  * to vertex b. */
-static void clip_edge(struct edge_clipper *c, uint32_t a, uint32_t b)
+static void clip_edge_by_solid(struct edge_clipper *c, uint32_t a, uint32_t b)
 {
     const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
     double lo = 0.0, hi = 1.0;
@@ -111,12 +111,12 @@ static int is_node_outside_planes(const struct edge_clipper *c, const struct tac
 }
 
 /* every edge is clipped once, in that of its two triangles in which its vertices ascend */
-static void clip_triangle(struct edge_clipper *c, const uint32_t *t)
+static void clip_triangle_edges_by_solid(struct edge_clipper *c, const uint32_t *t)
 {
     for (int k = 0; k < 3; k++) {
         uint32_t i = t[k], j = t[(k + 1) % 3];
         if (i < j) {
-            clip_edge(c, i, j);
+            clip_edge_by_solid(c, i, j);
         }
     }
 }
@@ -136,7 +136,7 @@ static void clip_mesh_edges(struct edge_clipper *c)
             stack[depth++] = node->first;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            clip_triangle(c, c->mesh->triangles + 3 * (size_t)(node->first + i));
+            clip_triangle_edges_by_solid(c, c->mesh->triangles + 3 * (size_t)(node->first + i));
         }
     }
 }

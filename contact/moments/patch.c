@@ -216,10 +216,11 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     }
     tact_v3_axpy(patch->center, c[0], t1);
     tact_v3_axpy(patch->center, c[1], t2);
-    double before[3], l[2];
-    tact_v3_copy(before, t1);
+    double tangent_before_rotation[3], l[2];
+    tact_v3_copy(tangent_before_rotation, t1);
     rotate_to_principal_axes(t1, t2, second[0], mixed / patch->area, second[1], l);
-    double cs = tact_v3_dot(t1, before), sn = -tact_v3_dot(t2, before);
+    double cs = tact_v3_dot(t1, tangent_before_rotation),
+           sn = -tact_v3_dot(t2, tangent_before_rotation);
     for (int i = 0; i < patch->corners; i++) {
         double x = patch->corner[i][0], y = patch->corner[i][1];
         patch->corner[i][0] = cs * x + sn * y;

@@ -30,7 +30,8 @@ void tact_control_mesh_free(struct control_mesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-static int allocate_mesh(struct control_mesh *mesh, int vertices, int faces, int half_edge_count)
+static int allocate_control_mesh(struct control_mesh *mesh, int vertices, int faces,
+                                 int half_edge_count)
 {
     *mesh = (struct control_mesh){.vertices = vertices, .faces = faces, .halves = half_edge_count};
     mesh->at = malloc(((size_t)vertices + 1) * sizeof *mesh->at);
@@ -164,8 +165,8 @@ int tact_control_mesh_create(const struct tact_polygons *polygons, struct contro
                              struct tact_error *err)
 {
     struct control_mesh_fault fault = {"", 0};
-    int rc = allocate_mesh(out, (int)polygons->soup.vertex_count, (int)polygons->face_count,
-                           (int)polygons->corner_count);
+    int rc = allocate_control_mesh(out, (int)polygons->soup.vertex_count, (int)polygons->face_count,
+                                   (int)polygons->corner_count);
     if (rc) {
         return rc;
     }
@@ -292,8 +293,8 @@ int tact_control_mesh_subdivide(struct control_mesh *mesh)
     const int edges = mesh->halves / 2, faces = mesh->halves + (mesh->triangles ? mesh->faces : 0),
               vertices = mesh->vertices + edges + (mesh->triangles ? 0 : mesh->faces);
     int count = 0, *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
-    int rc =
-        edge ? allocate_mesh(&next, vertices, faces, faces * (mesh->triangles ? 3 : 4)) : -ENOMEM;
+    int rc = edge ? allocate_control_mesh(&next, vertices, faces, faces * (mesh->triangles ? 3 : 4))
+                  : -ENOMEM;
     for (int h = 0; !rc && h < mesh->halves; h++) {
         const int twin = mesh->twin[h];
         edge[h] = h < twin ? mesh->vertices + count++ : edge[twin];

@@ -81,7 +81,7 @@ static int read_numbers(struct obj *o)
     return 0;
 }
 
-static int read_vertex(struct obj *o)
+static int read_patch_vertex(struct obj *o)
 {
     int rc = read_numbers(o);
     if (rc) {
@@ -279,9 +279,9 @@ static int read_statement(struct obj *o, const char *word)
     static const struct {
         const char *word;
         int (*read)(struct obj *o);
-    } known[] = {{"v", read_vertex},   {"cstype", read_surface_type},
-                 {"deg", read_degree}, {"surf", begin_surface_statement},
-                 {"parm", read_knots}, {"end", end_surface_statement}};
+    } known[] = {{"v", read_patch_vertex}, {"cstype", read_surface_type},
+                 {"deg", read_degree},     {"surf", begin_surface_statement},
+                 {"parm", read_knots},     {"end", end_surface_statement}};
     static const struct {
         const char *word, *why;
     } refused[] = {

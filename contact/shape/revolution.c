@@ -34,7 +34,7 @@ enum {
     MESH_COLUMNS_AROUND_AXIS = 96, /* number of columns of the triangulation around the axis */
 };
 
-static const struct segment *find_segment(const struct revolution_surface *v, double s)
+static const struct segment *find_profile_segment(const struct revolution_surface *v, double s)
 {
     int low = 0, high = v->count - 1;
     while (low < high) {
@@ -73,7 +73,7 @@ static int revolution_surface_point(const struct tact_charts *charts, const doub
     if (!(place[0] >= 0.0 && place[0] <= v->length) || !(size > 0.0) || !isfinite(size)) {
         return -EDOM;
     }
-    const struct segment *g = find_segment(v, place[0]);
+    const struct segment *g = find_profile_segment(v, place[0]);
     const double e[2] = {place[1] / size, place[2] / size};
     struct profile_point p;
     tact_profile_at(g, place[0], &p);
@@ -107,7 +107,7 @@ static void move_surface_place(const struct tact_charts *charts, double place[3]
                                const double step[3])
 {
     const struct revolution_surface *v = (const struct revolution_surface *)charts;
-    const struct segment *g = find_segment(v, place[0]);
+    const struct segment *g = find_profile_segment(v, place[0]);
     double size = tact_hypot(place[1], place[2]);
     struct profile_point p;
     tact_profile_at(g, place[0], &p);
@@ -209,12 +209,12 @@ static int count_columns_of_row(const struct profile_point *p, const struct prof
 static int append_chart_cells_of_row(const struct revolution_surface *v, double from, double to,
                                      struct chart_cell *cell)
 {
-    const struct segment *g = find_segment(v, 0.5 * (from + to));
+    const struct segment *g = find_profile_segment(v, 0.5 * (from + to));
     struct profile_point p, q;
     from = tact_max(from, g->least);
     to = tact_min(to, g->most);
-    tact_profile_at(find_segment(v, from), from, &p);
-    tact_profile_at(find_segment(v, to), to, &q);
+    tact_profile_at(find_profile_segment(v, from), from, &p);
+    tact_profile_at(find_profile_segment(v, to), to, &q);
     int columns = count_columns_of_row(&p, &q, to - from);
     for (int j = 0; j < columns; j++) {
         for (int k = 0; k < 9; k++) {
@@ -227,7 +227,7 @@ static int append_chart_cells_of_row(const struct revolution_surface *v, double 
     return columns;
 }
 
-static int build_cells(struct revolution_surface *v)
+static int build_revolution_cells(struct revolution_surface *v)
 {
     struct rows rows;
     int count = 0,
@@ -271,7 +271,7 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
         g->most = last && is_smooth_at_axis ? g->to : g->to - SMOOTH_PIECE_END_OFFSET * length;
     }
     v->length = s;
-    int rc = build_cells(v);
+    int rc = build_revolution_cells(v);
     if (rc) {
         tact_charts_free(&v->base);
         return rc;
@@ -287,7 +287,7 @@ static int append_circle_vertices(const struct revolution_surface *v, double s, 
 {
     int columns = axis ? 1 : MESH_COLUMNS_AROUND_AXIS;
     struct profile_point p;
-    tact_profile_at(find_segment(v, s), s, &p);
+    tact_profile_at(find_profile_segment(v, s), s, &p);
     for (int j = 0; j < columns; j++) {
         double e[2];
         direction_around_axis(j, MESH_COLUMNS_AROUND_AXIS, e);
@@ -345,7 +345,7 @@ static void fill_triangulation(const struct revolution_surface *v, const struct 
     }
 }
 
-static int make_mesh(struct revolution_surface *v, struct tact_error *err)
+static int make_revolution_mesh(struct revolution_surface *v, struct tact_error *err)
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
@@ -374,8 +374,8 @@ static int make_mesh(struct revolution_surface *v, struct tact_error *err)
 static int finish_revolution(struct revolution_surface *v, struct tact_error *err)
 {
     int rc = tact_profile_check_spline(v, err);
-    rc = rc ? rc : make_mesh(v, err);
-    return rc ? rc : build_cells(v);
+    rc = rc ? rc : make_revolution_mesh(v, err);
+    return rc ? rc : build_revolution_cells(v);
 }
 
 int tact_charts_revolution(const double (*profile)[2], int count, struct tact_charts **out,

@@ -8,7 +8,7 @@
 
 /* Control point at (a, b) of a ring's sector; negative coordinates are in the neighbouring sectors.
  */
-static const double *ring_point(const struct ring *ring, int sector, int a, int b)
+static const double *position_of_ring_point(const struct ring *ring, int sector, int a, int b)
 {
     const int n = ring->valence;
     while (a < 0 || b < 0 || (a == 0 && b > 0)) {
@@ -83,7 +83,7 @@ void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring 
 static void add_weighted(double out[3], const struct ring *ring, int sector, int a, int b,
                          double weight)
 {
-    tact_v3_axpy(out, weight, ring_point(ring, sector, a, b));
+    tact_v3_axpy(out, weight, position_of_ring_point(ring, sector, a, b));
 }
 
 /* Subdivided control point at (a, b) of a ring of squares, by the products of the masks of cubic
@@ -307,8 +307,8 @@ static void triangle_bezier_points(const struct ring *ring, int sector, int x, i
     };
     memset(out, 0, QUARTIC_POINTS * sizeof *out);
     for (int i = 0; i < 12; i++) {
-        const double *from =
-            ring_point(ring, sector, x + sign * basis[i].at[0], y + sign * basis[i].at[1]);
+        const double *from = position_of_ring_point(ring, sector, x + sign * basis[i].at[0],
+                                                    y + sign * basis[i].at[1]);
         add_basis_function(basis[i].weight, basis[i].corner, from, out);
     }
 }

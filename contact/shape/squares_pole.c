@@ -155,7 +155,7 @@ int tact_squares_move_about_pole(const struct square_charts *s, double place[3],
     struct pole_plane plane;
     double ab[2], q[SECOND_ORDER][3], from[3], to[2], best = -INFINITY, start = 0.0;
     int side = tact_squares_pole_side(s, place, ab), square = (int)place[0];
-    int found_square = square, found_side = side;
+    int square_at_pole = square, side_at_pole = side;
     if (side < 0) {
         return 0;
     }
@@ -179,20 +179,20 @@ int tact_squares_move_about_pole(const struct square_charts *s, double place[3],
             if (depth > best) {
                 best = depth;
                 start = 0.25 + 0.5 * half;
-                found_square = square;
-                found_side = side;
+                square_at_pole = square;
+                side_at_pole = side;
             }
         }
         const int next = s->neighbour_over_edge[square][(side + 1) % SQUARE_SIDES];
         square = next / SQUARE_SIDES;
         side = (next % SQUARE_SIDES + 1) % SQUARE_SIDES;
     }
-    s->evaluate_about_pole(s, found_square, found_side, start, 0.0, q, from);
+    s->evaluate_about_pole(s, square_at_pole, side_at_pole, start, 0.0, q, from);
     ab[0] = start;
     ab[1] = tact_min(size / tact_v3_norm(q[0]), 1.0);
-    if (!solve_about_pole(s, &plane, found_square, found_side, to, ab)) {
+    if (!solve_about_pole(s, &plane, square_at_pole, side_at_pole, to, ab)) {
         return 0;
     }
-    set_place_about_side(place, found_square, found_side, ab[0], ab[1]);
+    set_place_about_side(place, square_at_pole, side_at_pole, ab[0], ab[1]);
     return 1;
 }

@@ -40,7 +40,7 @@ struct subdivision_surface {
     int triangles;
     struct face_polynomial *face_polynomials; /* polynomials of all faces, owned by the squares */
     struct subdivided_face *face;             /* owned by the squares */
-    int polynomial_count;
+    int face_polynomial_count;
 };
 
 static void evaluate_polynomial(const struct subdivision_surface *s, int polynomial_index, double b,
@@ -129,8 +129,8 @@ static void evaluate_face(const struct subdivision_surface *s, int number, doubl
     tact_v3_add(out[0], out[0], face->origin);
 }
 
-static void evaluate_square(const struct square_charts *surface, int square, double u, double v,
-                            int count, double (*c)[3])
+static void evaluate_subdivision_square(const struct square_charts *surface, int square, double u,
+                                        double v, int count, double (*c)[3])
 {
     evaluate_face((const struct subdivision_surface *)surface, square, u, v, count, c);
 }
@@ -251,7 +251,7 @@ static void fill_polynomials_about_vertex(struct subdivision_surface *s,
     }
 }
 
-static int fill_polynomials(struct subdivision_surface *s, const struct control_mesh *mesh)
+static int fill_face_polynomials(struct subdivision_surface *s, const struct control_mesh *mesh)
 {
     struct ring *ring = malloc(2 * sizeof *ring);
     for (int h = 0; ring && h < mesh->halves; h++) {
@@ -324,7 +324,8 @@ static int allocate_face_polynomials(struct subdivision_surface *s, const struct
     int count = 0;
     s->triangles = mesh->triangles;
     s->square_charts.count = mesh->faces * (mesh->triangles ? 3 : 1);
-    s->square_charts.evaluate = mesh->triangles ? evaluate_triangle_corner_square : evaluate_square;
+    s->square_charts.evaluate =
+        mesh->triangles ? evaluate_triangle_corner_square : evaluate_subdivision_square;
     s->face = calloc((size_t)mesh->faces, sizeof *s->face);
     s->square_charts.neighbour_over_edge =
         malloc((size_t)s->square_charts.count * sizeof *s->square_charts.neighbour_over_edge);
@@ -340,7 +341,7 @@ static int allocate_face_polynomials(struct subdivision_surface *s, const struct
         face->first = count;
         count += face->has_extraordinary_vertex ? EXTRAORDINARY_FACE_POLYNOMIALS : 1;
     }
-    s->polynomial_count = count;
+    s->face_polynomial_count = count;
     s->face_polynomials = malloc(((size_t)count + 1) * sizeof *s->face_polynomials);
     s->square_charts.owned[0] = s->face;
     s->square_charts.owned[1] = s->face_polynomials;
@@ -368,11 +369,11 @@ static int make_subdivision_surface(struct control_mesh *mesh, struct tact_chart
     }
     tact_squares_init(&s->square_charts);
     int rc = allocate_face_polynomials(s, mesh);
-    rc = rc ? rc : fill_polynomials(s, mesh);
+    rc = rc ? rc : fill_face_polynomials(s, mesh);
     if (!rc) {
         find_square_neighbours(s, mesh);
-        tact_squares_set_mass(&s->square_charts, evaluate_subdivided_element, s->polynomial_count,
-                              1);
+        tact_squares_set_mass(&s->square_charts, evaluate_subdivided_element,
+                              s->face_polynomial_count, 1);
         rc = tact_squares_finish(&s->square_charts,
                                  "the faces' normals point into the solid: list the corners of "
                                  "each face counter-clockwise as seen from outside",

@@ -16,20 +16,21 @@ static double torus_volume(const double size[3])
 
 /* Numbers of corners of the tube's section and of sections along the ring. A thin tube has at least
  * MIN_TUBE_CORNERS, however long its triangles are. */
-static void choose_torus_grid(const double size[3], size_t *corners, size_t *section_count)
+static void choose_torus_grid(const double size[3], size_t *corners, size_t *tube_circle_count)
 {
     const long fit = lround(sqrt(0.5 * TACT_CURVED_TRIANGLES * size[1] / size[0]));
 
     *corners = fit < MIN_TUBE_CORNERS ? MIN_TUBE_CORNERS : (size_t)fit;
-    *section_count = TACT_CURVED_TRIANGLES / (2 * *corners);
+    *tube_circle_count = TACT_CURVED_TRIANGLES / (2 * *corners);
 }
 
 /* Radius of the tube of a triangulation with the volume of the torus: the sections are regular
  * polygons about the ring of that radius, and the volume between two of them is the area of a
  * section, times the ring's radius and the sine of the angle between them. */
-static double enlarged_tube_radius(const double size[3], size_t corners, size_t section_count)
+static double enlarged_tube_radius(const double size[3], size_t corners, size_t tube_circle_count)
 {
-    const double corner = 2.0 * PI / (double)corners, section = 2.0 * PI / (double)section_count;
+    const double corner = 2.0 * PI / (double)corners,
+                 section = 2.0 * PI / (double)tube_circle_count;
 
     return size[1] * sqrt(corner / tact_sin(corner) * section / tact_sin(section));
 }
@@ -38,25 +39,25 @@ static double enlarged_tube_radius(const double size[3], size_t corners, size_t 
  * an enlarged tube would close the hole, all is enlarged instead. */
 static int make_torus_mesh(const double size[3], struct tact_mesh **out)
 {
-    size_t corners, section_count;
+    size_t corners, tube_circle_count;
     if (!(size[1] > 0.0 && size[1] < size[0])) {
         return -EINVAL;
     }
-    choose_torus_grid(size, &corners, &section_count);
-    double tube = enlarged_tube_radius(size, corners, section_count), ring = size[0];
+    choose_torus_grid(size, &corners, &tube_circle_count);
+    double tube = enlarged_tube_radius(size, corners, tube_circle_count), ring = size[0];
     if (tube > 0.5 * (size[0] + size[1])) {
-        const double enlargement = tact_cbrt(tube / size[1] * tube / size[1]);
-        tube = size[1] * enlargement;
-        ring = size[0] * enlargement;
+        const double torus_enlargement = tact_cbrt(tube / size[1] * tube / size[1]);
+        tube = size[1] * torus_enlargement;
+        ring = size[0] * torus_enlargement;
     }
-    double *vertices = malloc(3 * corners * section_count * sizeof *vertices);
-    uint32_t *triangles = malloc(6 * corners * section_count * sizeof *triangles);
+    double *vertices = malloc(3 * corners * tube_circle_count * sizeof *vertices);
+    uint32_t *triangles = malloc(6 * corners * tube_circle_count * sizeof *triangles);
     int rc = vertices && triangles ? 0 : -ENOMEM;
-    for (size_t i = 0; !rc && i < corners * section_count; i++) {
-        const size_t of = i / corners, next = (of + 1) % section_count;
+    for (size_t i = 0; !rc && i < corners * tube_circle_count; i++) {
+        const size_t of = i / corners, next = (of + 1) % tube_circle_count;
         const size_t a = i, b = of * corners + (i + 1) % corners;
         const size_t c = next * corners + (i + 1) % corners, d = next * corners + i % corners;
-        const double u = 2.0 * PI * (double)of / (double)section_count;
+        const double u = 2.0 * PI * (double)of / (double)tube_circle_count;
         const double v = 2.0 * PI * (double)(i % corners) / (double)corners;
         const double distance_from_axis = ring + tube * tact_cos(v);
         tact_v3_set(vertices + 3 * i, distance_from_axis * tact_cos(u),
@@ -67,8 +68,8 @@ static int make_torus_mesh(const double size[3], struct tact_mesh **out)
         }
     }
     rc = rc ? rc
-            : tact_mesh_create(vertices, corners * section_count, triangles,
-                               2 * corners * section_count, out, NULL);
+            : tact_mesh_create(vertices, corners * tube_circle_count, triangles,
+                               2 * corners * tube_circle_count, out, NULL);
     free(vertices);
     free(triangles);
     return rc;

@@ -438,7 +438,7 @@ static int assemble_interior_point_system(struct tact_world *world, const struct
  * `second`, corrected by the second-order term of the last step (ds, dy). */
 static void set_complementarity_right_side(struct barrier_cone *p, double centre, int second)
 {
-    double left[4], a[4], b[4], both[4];
+    double left[4], a[4], b[4], scaled_step_product[4];
     jordan_product(p->scaled_cone_point, p->scaled_cone_point, p->size, left);
     for (int i = 0; i < p->size; i++) {
         left[i] = -left[i];
@@ -447,9 +447,9 @@ static void set_complementarity_right_side(struct barrier_cone *p, double centre
     if (second) {
         apply_nesterov_todd_scaling(p, 0, p->ds, a);
         apply_nesterov_todd_scaling(p, 1, p->dy, b);
-        jordan_product(a, b, p->size, both);
+        jordan_product(a, b, p->size, scaled_step_product);
         for (int i = 0; i < p->size; i++) {
-            left[i] -= both[i];
+            left[i] -= scaled_step_product[i];
         }
     }
     jordan_divide(p->scaled_cone_point, left, p->size, p->complementarity_right_side);

@@ -13,11 +13,11 @@
 
 static void unpack_symmetric_matrix(const double *packed_symmetric, double *m)
 {
-    const double full[9] = {packed_symmetric[0], packed_symmetric[3], packed_symmetric[4],
-                            packed_symmetric[3], packed_symmetric[1], packed_symmetric[5],
-                            packed_symmetric[4], packed_symmetric[5], packed_symmetric[2]};
+    const double full_matrix[9] = {packed_symmetric[0], packed_symmetric[3], packed_symmetric[4],
+                                   packed_symmetric[3], packed_symmetric[1], packed_symmetric[5],
+                                   packed_symmetric[4], packed_symmetric[5], packed_symmetric[2]};
     for (int i = 0; i < 9; i++) {
-        m[i] = full[i];
+        m[i] = full_matrix[i];
     }
 }
 
@@ -29,16 +29,16 @@ static int is_physical_inertia(const double *inertia)
     if (!(half > 0.0) || !isfinite(half)) {
         return 0;
     }
-    for (int which = 0; which < 2; which++) {
+    for (int condition_index = 0; condition_index < 2; condition_index++) {
         double m[9];
         for (int i = 0; i < 9; i++) {
             double half_trace_entry = i % 4 == 0 ? half * (1.0 + 1e-9) : 0.0;
-            m[i] = which ? half_trace_entry - inertia[i] : inertia[i];
+            m[i] = condition_index ? half_trace_entry - inertia[i] : inertia[i];
         }
         double m2 = m[0] * m[4] - m[1] * m[3];
         double det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
                      m[2] * (m[3] * m[7] - m[4] * m[6]);
-        double slack = which ? -1e-12 * half : 0.0;
+        double slack = condition_index ? -1e-12 * half : 0.0;
         if (!(m[0] > slack) || !(m2 > slack * half) || !(det > slack * half * half)) {
             return 0;
         }

@@ -84,7 +84,7 @@ void tact_direct_set_mass_matrices(struct direct *d)
 
 /* The 6 x 6 matrix entry of nodes i and j, which must be neighbours: of U where i < j, else of L.
  */
-static double *matrix_entry(const struct direct *d, int i, int j)
+static double *entry_between_nodes(const struct direct *d, int i, int j)
 {
     int row = i < j ? i : j, column = i < j ? j : i;
     size_t k = d->start[row];
@@ -98,9 +98,9 @@ void tact_direct_add_contact_impulse(struct direct *d, const struct block *block
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
-        if (node->step_dof) {
-            tact_rows_apply_impulse(d->rhs + 6 * d->row[node->node], node->step_j, r,
-                                    node->step_dof);
+        if (node->newton_step_unknown_count) {
+            tact_rows_apply_impulse(d->rhs + 6 * d->row[node->node], node->newton_step_jacobian, r,
+                                    node->newton_step_unknown_count);
         }
     }
 }
@@ -110,8 +110,9 @@ void tact_direct_contact_velocity(const struct direct *d, const struct block *bl
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
-        if (node->step_dof) {
-            tact_rows_add_velocity(u, node->step_j, v + 6 * d->row[node->node], node->step_dof);
+        if (node->newton_step_unknown_count) {
+            tact_rows_add_velocity(u, node->newton_step_jacobian, v + 6 * d->row[node->node],
+                                   node->newton_step_unknown_count);
         }
     }
 }
@@ -122,11 +123,11 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *of = &block->nodes[k];
         double transposed_jacobian[36], cj[36] = {0.0};
-        if (!of->step_dof) {
+        if (!of->newton_step_unknown_count) {
             continue;
         }
         const int column = d->row[of->node];
-        tact_6x6_transpose(transposed_jacobian, of->step_j);
+        tact_6x6_transpose(transposed_jacobian, of->newton_step_jacobian);
         if (is_diagonal) {
             for (int i = 0; i < 6; i++) {
                 tact_axpy(cj + 6 * i, -c[7 * i], transposed_jacobian + 6 * i, 6);
@@ -136,12 +137,12 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
         }
         for (int i = 0; i < block->node_count; i++) {
             const struct block_jacobian_node *node = &block->nodes[i];
-            if (node->step_dof) {
+            if (node->newton_step_unknown_count) {
                 const int row = d->row[node->node];
                 double *out =
-                    i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
-                tact_6x6_add_product_of_leading_block(out, 1.0, node->step_j, cj, node->step_dof,
-                                                      6);
+                    i == k ? d->diagonal + 36 * (size_t)row : entry_between_nodes(d, row, column);
+                tact_6x6_add_product_of_leading_block(out, 1.0, node->newton_step_jacobian, cj,
+                                                      node->newton_step_unknown_count, 6);
             }
         }
     }
@@ -156,7 +157,7 @@ static void subtract_outer_product(struct direct *d, int k)
         int i = d->column[e], rows = d->dof[d->order[i]];
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
-            double *out = i == j ? d->diagonal + 36 * (size_t)i : matrix_entry(d, i, j);
+            double *out = i == j ? d->diagonal + 36 * (size_t)i : entry_between_nodes(d, i, j);
             tact_6x6_add_product_of_leading_block(out, -1.0, lower, d->entry + 72 * f, rows, inner);
         }
     }

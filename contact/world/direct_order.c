@@ -87,7 +87,7 @@ static void find_node_neighbours(struct tact_world *world, const struct island *
         for (int k = 0; k < block->node_count * block->node_count; k++) {
             const struct block_jacobian_node *node = &block->nodes[k / block->node_count],
                                              *other = &block->nodes[k % block->node_count];
-            if (node->step_dof && other->step_dof) {
+            if (node->newton_step_unknown_count && other->newton_step_unknown_count) {
                 mark_nodes_as_neighbours(d, node->node, other->node);
             }
         }

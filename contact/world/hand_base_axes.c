@@ -34,8 +34,9 @@ int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_
         axes->damping[i] =
             p[0] * q[0] * damping[0] + p[1] * q[1] * damping[1] + p[2] * q[2] * damping[2];
     }
-    const int is_equal = stiffness[1] == stiffness[0] && stiffness[2] == stiffness[0];
-    axes->is_gradient_turned = part == 1 && !is_equal;
+    const int are_axis_stiffnesses_equal =
+        stiffness[1] == stiffness[0] && stiffness[2] == stiffness[0];
+    axes->is_gradient_turned = part == 1 && !are_axis_stiffnesses_equal;
     axes->least = fmin(fmin(stiffness[0], stiffness[1]), stiffness[2]);
     axes->is_set = 1;
     hand->base_matrices.is_set = 0;

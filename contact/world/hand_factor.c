@@ -250,11 +250,11 @@ void tact_hand_divide_into_chains(struct tact_hand *hand)
             child_count +=
                 tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == up;
         }
-        int next_slot = up >= 0 ? hand->links[up].slot + 1 : 0;
-        if (up < 0 || child_count > 1 || next_slot % TACT_UNKNOWNS_PER_NODE == 0) {
-            next_slot = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
+        int coordinate_slot = up >= 0 ? hand->links[up].slot + 1 : 0;
+        if (up < 0 || child_count > 1 || coordinate_slot % TACT_UNKNOWNS_PER_NODE == 0) {
+            coordinate_slot = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
         }
-        link->slot = next_slot;
-        hand->coordinate_of_slot[next_slot] = i;
+        link->slot = coordinate_slot;
+        hand->coordinate_of_slot[coordinate_slot] = i;
     }
 }

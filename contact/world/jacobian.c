@@ -225,8 +225,8 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     memset(s, 0, sizeof block->local.s);
     for (int k = 0; k < block->node_count; k++) {
         struct block_jacobian_node *node = &block->nodes[k];
-        node->step_j = node->j;
-        node->step_dof = node->dof;
+        node->newton_step_jacobian = node->j;
+        node->newton_step_unknown_count = node->dof;
         if (node->rows) {
             memcpy(node->rows->j, node->j, sizeof node->j);
         }

@@ -245,13 +245,13 @@ static int measure_hand_bounds(struct tact_world *world, const struct hand_joint
 {
     struct joint_bounds *bounds = &world->bounds;
     struct joint_bound *list = bounds->list + of->first;
-    int is_changed = 0, exceeds_rounding = 0;
+    int has_bound_impulse_changed = 0, exceeds_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         bounds->last_impulse[k] = list[k].impulse;
         tact_joint_bound_find_piece(&list[k]);
-        is_changed |= list[k].impulse != bounds->last_impulse[k];
+        has_bound_impulse_changed |= list[k].impulse != bounds->last_impulse[k];
     }
-    if (is_changed) {
+    if (has_bound_impulse_changed) {
         apply_impulse_changes(world, of, bounds->last_impulse);
     }
     tact_joint_bounds_compute_rates(world, of);

@@ -59,7 +59,7 @@ double tact_joint_bound_rate_error(const struct joint_bound *b)
 }
 
 /* y += s x, of n numbers, two at a time. */
-static void add_multiple(double *y, double s, const double *x, int n)
+static void add_multiple_of_vector(double *y, double s, const double *x, int n)
 {
     int i = 0;
     for (; i + 1 < n; i += 2) {
@@ -73,8 +73,8 @@ static void add_multiple(double *y, double s, const double *x, int n)
 /* Finds column j of L from the sums of the products of the columns before it, which are in its
  * place, and adds its own to those of the columns after it: each sum is in the order of the
  * columns, and none waits for another. Returns 0 where A is not positive definite. */
-static int factor_column(struct joint_bounds *bounds, const struct hand_joint_bounds *of, int j,
-                         int n)
+static int factor_free_bound_column(struct joint_bounds *bounds, const struct hand_joint_bounds *of,
+                                    int j, int n)
 {
     double *column = bounds->factor + j * n;
     const double *from = of->mobility_matrix + bounds->free[j];
@@ -88,7 +88,7 @@ static int factor_column(struct joint_bounds *bounds, const struct hand_joint_bo
         bounds->factor[i * n + j] = column[i];
     }
     for (int m = j + 1; m < n; m++) {
-        add_multiple(bounds->factor + m * (n + 1), column[m], column + m, n - m);
+        add_multiple_of_vector(bounds->factor + m * (n + 1), column[m], column + m, n - m);
     }
     return 1;
 }
@@ -106,7 +106,7 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_joi
     bounds->factored_hand = NULL;
     memset(bounds->factor, 0, (size_t)n * (size_t)n * sizeof *bounds->factor);
     for (int j = 0; j < n; j++) {
-        if (!factor_column(bounds, of, j, n)) {
+        if (!factor_free_bound_column(bounds, of, j, n)) {
             return 0;
         }
     }
@@ -126,11 +126,11 @@ static void solve_free_impulse_step(const struct joint_bounds *bounds, int n)
         const int next = (i + 1) & ~1; /* pairs of numbers begin at even indices in each pass, so
                                           that they are reloaded as they were stored */
         x[i] = (x[i] - sum[i]) / column[i];
-        add_multiple(sum + next, x[i], column + next, n - next);
+        add_multiple_of_vector(sum + next, x[i], column + next, n - next);
     }
     for (int i = n - 1; i >= 0; i--) {
         x[i] /= bounds->factor[i * (n + 1)];
-        add_multiple(x, -x[i], bounds->factor + i * n, i);
+        add_multiple_of_vector(x, -x[i], bounds->factor + i * n, i);
     }
 }
 
@@ -176,8 +176,8 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_joi
         double step =
             k == reached ? impulse_change_to_kink(b, bounds->step[k]) : share * bounds->step[k];
         b->impulse += step;
-        add_multiple(bounds->rate, step, of->mobility_matrix + bounds->free[k] * of->count,
-                     of->count);
+        add_multiple_of_vector(bounds->rate, step,
+                               of->mobility_matrix + bounds->free[k] * of->count, of->count);
     }
     if (reached >= 0) {
         tact_joint_bound_find_piece(&list[bounds->free[reached]]);

@@ -20,17 +20,17 @@ static int mark_locked_joints(const struct tact_world *world, int hand)
 {
     const struct hand_joint_bounds *of = &world->bounds.hands[hand];
     struct tact_hand *h = world->hands[hand].hand;
-    int has_changed = !h->is_unlocked_factored;
+    int have_locked_joints_changed = !h->is_unlocked_factored;
     h->has_locked = 0;
-    for (int i = 0; i < h->count && has_changed; i++) {
+    for (int i = 0; i < h->count && have_locked_joints_changed; i++) {
         h->is_locked[i] = !tact_hand_is_independent_joint(h, i);
     }
     for (int k = of->first; k < of->first + of->count; k++) {
         const struct joint_bound *b = &world->bounds.list[k];
-        has_changed |= h->is_locked[b->joint] != b->free;
+        have_locked_joints_changed |= h->is_locked[b->joint] != b->free;
         h->has_locked |= h->is_locked[b->joint] = b->free;
     }
-    return has_changed;
+    return have_locked_joints_changed;
 }
 
 /* Numbers the unknowns of a hand's nodes. */
@@ -51,17 +51,17 @@ static void copy_unlocked_rows(struct tact_hand *hand, int chain, struct block_j
 {
     struct joint_rows *rows = node->rows;
     if (!hand->has_locked) {
-        node->step_j = node->j;
-        node->step_dof = node->dof;
+        node->newton_step_jacobian = node->j;
+        node->newton_step_unknown_count = node->dof;
         return;
     }
-    memset(rows->step_j, 0, sizeof rows->step_j);
-    node->step_j = rows->step_j;
-    node->step_dof = 0;
+    memset(rows->newton_step_jacobian, 0, sizeof rows->newton_step_jacobian);
+    node->newton_step_jacobian = rows->newton_step_jacobian;
+    node->newton_step_unknown_count = 0;
     for (int k = 0; k < node->dof; k++) {
         const int i = hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain + k];
         if (!hand->is_locked[i]) {
-            hand->rows[i] = rows->step_j + 6 * node->step_dof++;
+            hand->rows[i] = rows->newton_step_jacobian + 6 * node->newton_step_unknown_count++;
             memcpy(hand->rows[i], rows->j + 6 * k, 6 * sizeof *rows->j);
         }
     }
@@ -100,7 +100,8 @@ static void set_rate_changes(struct tact_world *world, int hand)
 
 /* Number of the hand whose joint bounds follow the first *k bounds of an island, or -1; adds the
  * hand's bounds to *k. */
-static int next_hand(const struct tact_world *world, const struct island *island, int *k)
+static int next_bounded_hand_of_island(const struct tact_world *world, const struct island *island,
+                                       int *k)
 {
     if (*k >= island->bounds.count) {
         return -1;
@@ -112,11 +113,11 @@ static int next_hand(const struct tact_world *world, const struct island *island
 
 int tact_locked_joints_prepare(struct tact_world *world, const struct island *island)
 {
-    for (int k = 0, i; (i = next_hand(world, island, &k)) >= 0;) {
+    for (int k = 0, i; (i = next_bounded_hand_of_island(world, island, &k)) >= 0;) {
         const struct world_hand *hand = &world->hands[i];
-        const int has_changed = mark_locked_joints(world, i);
+        const int have_locked_joints_changed = mark_locked_joints(world, i);
         set_rate_changes(world, i);
-        if (!has_changed) {
+        if (!have_locked_joints_changed) {
             continue;
         }
         world->direct.island = NULL;
@@ -153,7 +154,7 @@ static double *entry_of_coordinate(const struct direct *d, const struct world_ha
 
 void tact_locked_joints_add_momentum(struct tact_world *world, const struct island *island)
 {
-    for (int k = 0, i; (i = next_hand(world, island, &k)) >= 0;) {
+    for (int k = 0, i; (i = next_bounded_hand_of_island(world, island, &k)) >= 0;) {
         const struct world_hand *hand = &world->hands[i];
         struct tact_hand *h = hand->hand;
         if (!h->has_locked) {
@@ -209,7 +210,7 @@ void tact_locked_joints_step(struct tact_world *world, const struct island *isla
                              const double *from, double *to)
 {
     double *next = to + 6 * island->blocks.count;
-    for (int k = 0, i; (i = next_hand(world, island, &k)) >= 0;) {
+    for (int k = 0, i; (i = next_bounded_hand_of_island(world, island, &k)) >= 0;) {
         const struct world_hand *hand = &world->hands[i];
         const struct hand_joint_bounds *of = &world->bounds.hands[i];
         if (hand->hand->has_locked) {

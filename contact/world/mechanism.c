@@ -156,9 +156,9 @@ int tact_mechanisms_create(struct tact_world *world)
     if (m->mechanism_response_capacity > (size_t)world->contact_capacity * 12 * longest) {
         m->mechanism_response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    size_t entry_count = assign_mechanism_matrix_rows(world) + 1;
-    m->ldl_factors = calloc(entry_count, sizeof *m->ldl_factors);
-    m->equal_body_factors = calloc(entry_count, sizeof *m->equal_body_factors);
+    size_t ldl_entry_count = assign_mechanism_matrix_rows(world) + 1;
+    m->ldl_factors = calloc(ldl_entry_count, sizeof *m->ldl_factors);
+    m->equal_body_factors = calloc(ldl_entry_count, sizeof *m->equal_body_factors);
     m->free_responses = calloc(most + 1, sizeof *m->free_responses);
     m->mechanism_response_storage =
         calloc(m->mechanism_response_capacity + 1, sizeof *m->mechanism_response_storage);
@@ -255,12 +255,12 @@ static void factor_mechanism_row(struct tact_world *world, int mechanism, int i)
     struct mechanisms *m = &world->mechanisms;
     double *diagonal = m->ldl_factors + m->start[i] + (size_t)(i - m->first[i]), own = *diagonal;
     double d = tact_mechanism_eliminate_row(m, m->ldl_factors, i);
-    int is_kept = d > REDUNDANT_PIVOT_RATIO * own;
-    if (!is_kept && tact_mechanism_row_is_independent(world, mechanism, i)) {
-        is_kept = d > PIVOT_ROUNDING_RATIO * own;
-        world->counts[TACT_COUNT_JOINTS_LOST] += !is_kept;
+    int is_row_independent = d > REDUNDANT_PIVOT_RATIO * own;
+    if (!is_row_independent && tact_mechanism_row_is_independent(world, mechanism, i)) {
+        is_row_independent = d > PIVOT_ROUNDING_RATIO * own;
+        world->counts[TACT_COUNT_JOINTS_LOST] += !is_row_independent;
     }
-    *diagonal = is_kept ? 1.0 / d : 0.0;
+    *diagonal = is_row_independent ? 1.0 / d : 0.0;
 }
 
 void tact_mechanisms_factor(struct tact_world *world)

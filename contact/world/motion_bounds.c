@@ -180,15 +180,16 @@ static int do_shapes_pass_along_axes(const struct tact_world *world, const int s
 {
     const struct world_shape *of[2] = {&world->shapes[shape[0]], &world->shapes[shape[1]]};
     const double thickness = tact_min(of[0]->thickness, of[1]->thickness);
-    double between[3];
-    int is_passing = tact_v3_norm(moved) > thickness;
-    tact_v3_sub(between, world->poses[shape[0]].position, world->poses[shape[1]].position);
-    const double distance = tact_v3_norm(between) + tact_v3_norm(moved);
+    double origin_difference[3];
+    int may_shapes_pass = tact_v3_norm(moved) > thickness;
+    tact_v3_sub(origin_difference, world->poses[shape[0]].position,
+                world->poses[shape[1]].position);
+    const double distance = tact_v3_norm(origin_difference) + tact_v3_norm(moved);
     for (int i = 0; i < 6; i++) {
         const int side = i / 3, k = i % 3;
         const double *axes = motion[side].axes;
         const double n[3] = {axes[k], axes[3 + k], axes[6 + k]};
-        double travel = fabs(tact_v3_dot(n, moved)), gap = fabs(tact_v3_dot(n, between));
+        double travel = fabs(tact_v3_dot(n, moved)), gap = fabs(tact_v3_dot(n, origin_difference));
         for (int j = 0; j < 2; j++) {
             travel += motion[j].arc;
             travel += rotation_travel_along(of[j], &motion[j], n, distance + of[1 - j]->radius);
@@ -197,15 +198,15 @@ static int do_shapes_pass_along_axes(const struct tact_world *world, const int s
         if (gap > travel) {
             return 0;
         }
-        is_passing |= travel > of[side]->extent[k];
+        may_shapes_pass |= travel > of[side]->extent[k];
     }
-    return is_passing;
+    return may_shapes_pass;
 }
 
 int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
-    const int both[2] = {c->a, c->b};
+    const int shape_indices[2] = {c->a, c->b};
     double moved[3];
     struct tick_motion motion[2];
     if (!(a->travel_in_tick + a->rotation_travel_in_tick + b->travel_in_tick +
@@ -217,5 +218,5 @@ int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact
     compute_tick_motion(world, c->b, &motion[1]);
     tact_v3_sub(moved, motion[0].velocity, motion[1].velocity);
     tact_v3_scale(moved, moved, world->options.period);
-    return do_shapes_pass_along_axes(world, both, moved, motion);
+    return do_shapes_pass_along_axes(world, shape_indices, moved, motion);
 }

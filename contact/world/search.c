@@ -419,7 +419,7 @@ static void advance_island_search(struct tact_world *world, struct island *islan
                                   struct tact_solve_stats *stats)
 {
     int is_island_solved = has_island_converged(world, island, stats->iterations);
-    double miss = sqrt(island->size) * island->residual;
+    double absolute_impulse_residual = sqrt(island->size) * island->residual;
     if (is_island_solved && reanchor_deflected_springs(world, island, last)) {
         return;
     }
@@ -432,10 +432,10 @@ static void advance_island_search(struct tact_world *world, struct island *islan
         return;
     }
     if (last) {
-        restore_and_bound_unsolved_island(world, island, miss);
+        restore_and_bound_unsolved_island(world, island, absolute_impulse_residual);
         return;
     }
-    record_best_impulses(world, island, miss);
+    record_best_impulses(world, island, absolute_impulse_residual);
     if (!restore_best_impulses(world, island, stats)) {
         accelerate_island(world, island, stats);
     }

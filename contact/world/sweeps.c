@@ -86,7 +86,8 @@ static void sweep_contact_points(struct tact_world *world, struct island *island
     island->change += pass.change;
 }
 
-static void sweep_contact(struct tact_world *world, struct island *island, struct block *block)
+static void solve_contact_in_sweep(struct tact_world *world, struct island *island,
+                                   struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -117,7 +118,7 @@ void tact_sweep_island(struct tact_world *world, struct island *island)
     island->residual = tact_max(island->residual, tact_joint_bounds_solve_once(world, island));
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        sweep_contact(world, island, block);
+        solve_contact_in_sweep(world, island, block);
         if (block->residual > island->residual) {
             island->residual = block->residual;
         }

@@ -75,9 +75,10 @@ struct block_jacobian_node {
     int dof;
     double *v;
     double j[36], y[36];
-    /* J by the unknowns of a step of Newton's method, and their number: `j`, or step_j of `rows` */
-    const double *step_j;
-    int step_dof;
+    /* J by the unknowns of a step of Newton's method, and their number: `j`, or
+     * newton_step_jacobian of `rows` */
+    const double *newton_step_jacobian;
+    int newton_step_unknown_count;
     struct joint_rows *rows; /* Jacobian of a chain of joints with bounds in a step of Newton's
                                 method; else NULL */
 };
@@ -85,9 +86,10 @@ struct block_jacobian_node {
 /* A contact's Jacobian of a chain of joints some of which are locked in a step of Newton's method
  * (locked_joints.c), six numbers for each coordinate. */
 struct joint_rows {
-    double j[36];      /* Jacobian by the joint rates, in the order of slots */
-    double step_j[36]; /* Jacobian by the factored rates of the joints that are not locked */
-    const double *rate_change; /* changes of the rates of the locked joints, by slot */
+    double j[36];                    /* Jacobian by the joint rates, in the order of slots */
+    double newton_step_jacobian[36]; /* Jacobian by the factored rates of the joints that are not
+                                        locked */
+    const double *rate_change;       /* changes of the rates of the locked joints, by slot */
 };
 
 /* A touching pair in the solve of this tick. */

@@ -401,10 +401,11 @@ static void clear_pair_without_patch(struct tact_world *world, struct tact_conta
 
 /* Sets the pair of the patches that its model has added to the pressure map. */
 static void set_pair_of_pressure_patches(struct tact_world *world, int pair,
-                                         const struct tact_contact *c, uint32_t patches_before)
+                                         const struct tact_contact *c,
+                                         uint32_t pressure_patches_before_pair)
 {
     struct tact_pressure *map = world->pressure;
-    for (uint32_t i = patches_before; map && i < map->patches; i++) {
+    for (uint32_t i = pressure_patches_before_pair; map && i < map->patches; i++) {
         map->patch[i].pair = (uint32_t)pair;
         map->patch[i].a = (uint32_t)c->a;
         map->patch[i].b = (uint32_t)c->b;
@@ -416,10 +417,10 @@ static void assemble_near_pair(struct tact_world *world, int n)
 {
     const int slot = world->near.slots[n];
     struct tact_contact *c = &world->contacts[slot];
-    uint32_t patches_before = world->pressure ? world->pressure->patches : 0;
+    uint32_t pressure_patches_before_pair = world->pressure ? world->pressure->patches : 0;
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     int pieces = measure_pair_patches(world, slot, model);
-    set_pair_of_pressure_patches(world, world->near.list[n], c, patches_before);
+    set_pair_of_pressure_patches(world, world->near.list[n], c, pressure_patches_before_pair);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);

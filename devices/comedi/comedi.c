@@ -77,11 +77,11 @@ static int report_missing_board(const struct tact_device_config *config, const c
 
 /* Chooses the board's channels by the settings. */
 static int choose_board_channels(struct tact_comedi *self, const struct tact_device_config *config,
-                                 const struct tact_comedi_channel_source *known,
+                                 const struct tact_comedi_channel_source *channel_source,
                                  struct tact_error *err)
 {
-    int rc = tact_comedi_choose_channels(config, known, &self->layout, err);
-    rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
+    int rc = tact_comedi_choose_channels(config, channel_source, &self->layout, err);
+    rc = rc ? rc : tact_comedi_stream_settings(config, channel_source->dev, &self->layout, err);
     rc = rc ? rc : tact_comedi_read_wrench_settings(config, &self->layout, err);
     if (!rc && tact_comedi_assemble_instructions(&self->layout)) {
         rc = tact_settings_fault(config, NULL, err, "more than %d instructions",
@@ -98,13 +98,13 @@ static int find_board_recording(struct tact_comedi *self, const struct tact_devi
     if (!self->playback) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    const struct tact_comedi_channel_source known = {.playback = self->playback,
-                                                     .driver = self->playback->driver,
-                                                     .board = self->playback->board};
+    const struct tact_comedi_channel_source channel_source = {.playback = self->playback,
+                                                              .driver = self->playback->driver,
+                                                              .board = self->playback->board};
     int rc = tact_comedi_playback_open(path, self->playback, err);
     self->has_output_guard = false;
     snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
-    return rc ? rc : choose_board_channels(self, config, &known, err);
+    return rc ? rc : choose_board_channels(self, config, &channel_source, err);
 }
 
 /* Opens the board (twice: to examine it, and for use), or the recording of one. */
@@ -122,9 +122,9 @@ static int open_board_or_recording(struct tact_comedi *self,
     if (!dev) {
         return report_missing_board(config, self->layout.path, errno, err);
     }
-    const struct tact_comedi_channel_source known = {
+    const struct tact_comedi_channel_source channel_source = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
-    rc = choose_board_channels(self, config, &known, err);
+    rc = choose_board_channels(self, config, &channel_source, err);
     rc = rc ? rc : tact_comedi_capture_open(&self->capture, config, dev, &self->layout, err);
     comedi_close(dev);
     if (rc) {

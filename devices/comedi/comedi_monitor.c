@@ -58,14 +58,14 @@ static void report_input_faults(struct tact_comedi *self)
     for (int i = 0; i < self->layout.input_count; i++) {
         unsigned int faults =
             atomic_load_explicit(&self->fault_counts_and_kinds[i], memory_order_relaxed);
-        if (faults != self->reported_faults[i]) {
+        if (faults != self->reported_channel_faults[i]) {
             char gauge_text[80];
             tact_comedi_describe_gauge(self, i, gauge_text, sizeof gauge_text);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
                          "%s: input %s is %s%s; the outputs are zero", self->name,
                          self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
                          gauge_text);
-            self->reported_faults[i] = faults;
+            self->reported_channel_faults[i] = faults;
         }
     }
     tact_comedi_report_wrenches(self);

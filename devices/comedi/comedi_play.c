@@ -102,14 +102,14 @@ static int grow_capture_capacity(struct tact_comedi_playback *playback, size_t *
     if (playback->rows < *capacity) {
         return 0;
     }
-    const size_t more = *capacity ? 2 * *capacity : 1024;
-    const size_t words = more * ((size_t)playback->channels + 1);
+    const size_t new_row_capacity = *capacity ? 2 * *capacity : 1024;
+    const size_t words = new_row_capacity * ((size_t)playback->channels + 1);
     struct tact_comedi_playback_row *row =
-        more > MAX_ROWS ? NULL : realloc(playback->row, more * sizeof *row);
+        new_row_capacity > MAX_ROWS ? NULL : realloc(playback->row, new_row_capacity * sizeof *row);
     playback->row = row ? row : playback->row;
     lsampl_t *raw = row ? realloc(playback->raw, words * sizeof *raw) : NULL;
     playback->raw = raw ? raw : playback->raw;
-    *capacity = raw ? more : *capacity;
+    *capacity = raw ? new_row_capacity : *capacity;
     return raw ? 0 : -ENOMEM;
 }
 

@@ -63,7 +63,7 @@ struct tact_comedi {
     struct tact_messages messages;
     bool is_loss_reported;
     int reported_open_error; /* error of opening the board that was reported last */
-    unsigned int reported_faults[TACT_DEVICE_CHANNELS];
+    unsigned int reported_channel_faults[TACT_DEVICE_CHANNELS];
     uint32_t reported_loss_count; /* number of the stream's restarts that were reported */
     struct tact_monitor board_monitor;
 };

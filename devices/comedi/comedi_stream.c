@@ -234,9 +234,9 @@ int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
 }
 
 const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
-                                                              int *fresh)
+                                                              int *is_new_scan)
 {
-    return tact_triple_read(stream->scan_buffer, fresh);
+    return tact_triple_read(stream->scan_buffer, is_new_scan);
 }
 
 bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream)

@@ -24,9 +24,10 @@ int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_
 int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
                              struct tact_comedi_stream **out, double *rate, struct tact_error *err);
 
-/** The latest complete scan; *fresh: whether it is new. Real-time safe, without a system call. */
+/** The latest complete scan; *is_new_scan: whether it is new. Real-time safe, without a system
+ * call. */
 const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
-                                                              int *fresh);
+                                                              int *is_new_scan);
 
 /** Whether the stream has found that the board is gone. Real-time safe. */
 bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream);

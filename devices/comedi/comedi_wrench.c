@@ -43,7 +43,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
 {
     double longest = 0.0;
     double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
-    int reading_count[TACT_DEVICE_WRENCHES] = {0};
+    int gauge_reading_count[TACT_DEVICE_WRENCHES] = {0};
     for (int w = 0; w < self->layout.wrench_count; w++) {
         longest = fmax(longest, self->layout.wrench[w].bias_measuring_duration);
     }
@@ -73,12 +73,12 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
                 }
                 sum[w][i] += tact_comedi_value(gauge, raw, 0);
             }
-            reading_count[w] += n * period < wrench->bias_measuring_duration;
+            gauge_reading_count[w] += n * period < wrench->bias_measuring_duration;
         }
     }
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        for (int i = 0; reading_count[w] && i < self->layout.wrench[w].map.gauges; i++) {
-            self->layout.wrench[w].map.bias[i] = sum[w][i] / reading_count[w];
+        for (int i = 0; gauge_reading_count[w] && i < self->layout.wrench[w].map.gauges; i++) {
+            self->layout.wrench[w].map.bias[i] = sum[w][i] / gauge_reading_count[w];
         }
     }
     return 0;

@@ -126,11 +126,11 @@ int tact_wrench_length_unit(const char *word, double *unit_in_metres)
 void tact_wrench_describe(const struct tact_wrench *wrench, int first,
                           struct tact_device_info *info)
 {
-    struct tact_device_wrench *reported = &info->wrench[info->wrench_count++];
-    snprintf(reported->name, sizeof reported->name, "%s", wrench->name);
-    snprintf(reported->frame, sizeof reported->frame, "%s", wrench->frame);
-    reported->channel = first;
-    reported->untared = !wrench->has_gauge_bias;
+    struct tact_device_wrench *wrench_description = &info->wrench[info->wrench_count++];
+    snprintf(wrench_description->name, sizeof wrench_description->name, "%s", wrench->name);
+    snprintf(wrench_description->frame, sizeof wrench_description->frame, "%s", wrench->frame);
+    wrench_description->channel = first;
+    wrench_description->untared = !wrench->has_gauge_bias;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

@@ -146,8 +146,8 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
     if (rc < 1) {
         return rc ? rc : set_ati_file_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
     }
-    char *rest = text;
-    for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)); count++) {
+    char *unparsed_text = text;
+    for (char *word; (word = strtok_r(unparsed_text, " \t\r\n", &unparsed_text)); count++) {
         double value;
         if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
             return set_ati_file_error(r, tag->name, "wrong values in the row of ",
@@ -197,8 +197,8 @@ static int find_calibration_elements(struct ati_file_reader *r)
     bool inside = false;
     int rc;
     while ((rc = find_next_tag(r, &at, &tag)) > 0) {
-        bool here = inside &&
-                    (!r->required_calibration_number || r->count == r->required_calibration_number);
+        bool is_in_chosen_calibration = inside && (!r->required_calibration_number ||
+                                                   r->count == r->required_calibration_number);
         rc = 0;
         if (is_tag_named(&tag, "FTSensor") && !tag.is_closing_tag) {
             rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
@@ -226,9 +226,10 @@ static int find_calibration_elements(struct ati_file_reader *r)
             rc = !inside ? set_ati_file_error(
                                r, tag.name,
                                "an element Axis or UserAxis outside of a Calibration element", "")
-                 : here ? store_axis_element(r, &tag)
-                        : 0;
-        } else if (here && !tag.is_closing_tag && is_tag_named(&tag, "BasicTransform")) {
+                 : is_in_chosen_calibration ? store_axis_element(r, &tag)
+                                            : 0;
+        } else if (is_in_chosen_calibration && !tag.is_closing_tag &&
+                   is_tag_named(&tag, "BasicTransform")) {
             rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {
@@ -343,7 +344,7 @@ static int parse_calibration_matrix(struct ati_file_reader *r)
 
 /* Reads the whole file into memory, ended by a zero byte. Returns NULL with a negative errno in
  * *rc. */
-static char *read_text(const char *path, int *rc, struct tact_error *err)
+static char *read_ati_file(const char *path, int *rc, struct tact_error *err)
 {
     char *text = NULL;
     uint64_t size = 0;
@@ -369,7 +370,7 @@ int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *ma
                          struct tact_error *err)
 {
     int rc;
-    char *text = read_text(path, &rc, err);
+    char *text = read_ati_file(path, &rc, err);
     if (text) {
         struct ati_file_reader r = {.path = path,
                                     .text = text,

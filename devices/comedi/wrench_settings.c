@@ -94,9 +94,9 @@ static int read_number_list(const struct wrench_settings_reader *r, const char *
                             const double **numbers)
 {
     int found = count;
-    double single;
+    double single_number_storage;
     *numbers = NULL;
-    int rc = tact_settings_list(r->config, key, &single, numbers, &found, r->err);
+    int rc = tact_settings_list(r->config, key, &single_number_storage, numbers, &found, r->err);
     if (!rc && found != count) {
         rc = tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
                                  "expected %d numbers, not %d", count, found);

@@ -172,7 +172,7 @@ int tact_csv_column(const struct tact_csv *csv, const char *word)
     return found;
 }
 
-int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *values,
+int tact_csv_row(struct tact_csv *csv, const int *wanted_columns, int count, double *values,
                  struct tact_error *err)
 {
     if (csv->is_first_row_unread) {
@@ -190,8 +190,8 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
         }
     }
     for (int i = 0; i < count; i++) {
-        char *field = csv->fields[wanted[i]];
-        const char *name = csv->column_names[wanted[i]];
+        char *field = csv->fields[wanted_columns[i]];
+        const char *name = csv->column_names[wanted_columns[i]];
         if (tact_settings_parse(field, &values[i])) {
             return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a number, not '%.40s'", field);

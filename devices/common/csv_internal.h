@@ -34,9 +34,10 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
  * @retval >= 0, -ENOENT, or -EEXIST if two columns have the name */
 int tact_csv_column(const struct tact_csv *csv, const char *word);
 
-/** Reads the next row's fields `wanted` (count column indices) as finite numbers into values.
+/** Reads the next row's fields `wanted_columns` (count column indices) as finite numbers into
+ * values.
  *  @retval 1 for a row, 0 at the end of the file, or a negative errno with *err filled */
-int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *values,
+int tact_csv_row(struct tact_csv *csv, const int *wanted_columns, int count, double *values,
                  struct tact_error *err);
 
 void tact_csv_close(struct tact_csv *csv);

@@ -98,11 +98,11 @@ int tact_settings_select(const struct tact_device_config *config, const char *pr
 int tact_settings_parse(const char *text, double *value)
 {
     char *end = NULL;
-    double read = tact_number_read(text, &end);
+    double parsed_number = tact_number_read(text, &end);
     if (strpbrk(text, "xX") || end == text || end[strspn(end, " \t\r\n")] != '\0') {
         return -EINVAL;
     }
-    *value = read;
+    *value = parsed_number;
     return 0;
 }
 
@@ -110,42 +110,42 @@ int tact_settings_number(const struct tact_device_config *config, const char *ke
                          struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
-    double read;
+    double parsed_number;
     if (!setting) {
         return 0;
     }
     if (setting->text) {
-        if (tact_settings_parse(setting->text, &read)) {
+        if (tact_settings_parse(setting->text, &parsed_number)) {
             return tact_settings_fault(config, setting, err, "expected a number, not '%s'",
                                        setting->text);
         }
     } else if (setting->numbers && setting->rows == 1 && setting->columns == 1) {
-        read = setting->numbers[0];
+        parsed_number = setting->numbers[0];
     } else {
         return tact_settings_fault(config, setting, err,
                                    "expected a number, not a list of numbers");
     }
-    if (!isfinite(read)) {
+    if (!isfinite(parsed_number)) {
         return tact_settings_fault(config, setting, err, "expected a finite number");
     }
-    *value = read;
+    *value = parsed_number;
     return 0;
 }
 
 int tact_settings_positive(const struct tact_device_config *config, const char *key, double *value,
                            struct tact_error *err)
 {
-    double read = 1.0;
-    int rc = tact_settings_number(config, key, &read, err);
+    double parsed_number = 1.0;
+    int rc = tact_settings_number(config, key, &parsed_number, err);
     if (rc) {
         return rc;
     }
-    if (!(read > 0.0)) {
+    if (!(parsed_number > 0.0)) {
         return tact_settings_fault(config, tact_settings_find(config, key), err,
-                                   "expected a number above 0, not %g", read);
+                                   "expected a number above 0, not %g", parsed_number);
     }
     if (tact_settings_find(config, key)) {
-        *value = read;
+        *value = parsed_number;
     }
     return 0;
 }

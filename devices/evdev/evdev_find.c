@@ -13,9 +13,9 @@
 #define INPUT_DEVICE_FOLDER "/dev/input"
 
 /* libevdev prints messages unless a handler is set. */
-static void ignore_message(const struct libevdev *dev, enum libevdev_log_priority priority,
-                           void *data, const char *file, int line, const char *function,
-                           const char *format, va_list args)
+static void ignore_libevdev_message(const struct libevdev *dev, enum libevdev_log_priority priority,
+                                    void *data, const char *file, int line, const char *function,
+                                    const char *format, va_list args)
 {
     (void)dev, (void)priority, (void)data, (void)file, (void)line, (void)function, (void)format,
         (void)args;
@@ -51,7 +51,8 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error)
     source->inode = st.st_ino;
     source->dev = libevdev_new();
     if (source->dev) {
-        libevdev_set_device_log_function(source->dev, ignore_message, LIBEVDEV_LOG_ERROR, NULL);
+        libevdev_set_device_log_function(source->dev, ignore_libevdev_message, LIBEVDEV_LOG_ERROR,
+                                         NULL);
         *error = libevdev_set_fd(source->dev, source->fd);
     }
     if (*error) {

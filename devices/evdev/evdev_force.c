@@ -180,14 +180,15 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
                              struct tact_messages messages)
 {
     int64_t slowest_upload_ns;
-    int failed;
+    int upload_error;
     if (!force->count) {
         return;
     }
-    tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &failed);
-    if (failed) {
+    tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &upload_error);
+    if (upload_error) {
         tact_message(messages, TACT_MESSAGE_WARNING,
-                     "%s: the device's driver refused a force effect: %s", name, strerror(-failed));
+                     "%s: the device's driver refused a force effect: %s", name,
+                     strerror(-upload_error));
     }
     tact_arming_report(&force->guard_arming, name, messages);
 }
@@ -196,12 +197,12 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                             struct tact_messages messages)
 {
     int64_t slowest_upload_ns;
-    int failed;
+    int upload_error;
     if (!force->count) {
         return;
     }
     uint64_t upload_count =
-        tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &failed);
+        tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &upload_error);
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu force commands sent to the device, the slowest of which took %.1f ms",
                  name, (unsigned long long)upload_count, (double)slowest_upload_ns / 1e6);

@@ -18,7 +18,7 @@ static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
 
 void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns)
 {
-    self->is_resyncing = false;
+    self->is_resyncing_after_event_loss = false;
     self->stamp_ns = now_ns;
     for (int i = 0; i < self->layout.count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
@@ -63,15 +63,16 @@ static bool read_pending_events(struct tact_evdev *self, int64_t now_ns)
 {
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct input_event event;
-        unsigned int libevdev_read_flag =
-            self->is_resyncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
+        unsigned int libevdev_read_flag = self->is_resyncing_after_event_loss
+                                              ? LIBEVDEV_READ_FLAG_SYNC
+                                              : LIBEVDEV_READ_FLAG_NORMAL;
         int rc = libevdev_next_event(self->active_source->dev, libevdev_read_flag, &event);
-        if (rc == -EAGAIN && self->is_resyncing) {
-            self->is_resyncing = false;
+        if (rc == -EAGAIN && self->is_resyncing_after_event_loss) {
+            self->is_resyncing_after_event_loss = false;
         } else if (rc == -EAGAIN) {
             return true;
-        } else if (rc == LIBEVDEV_READ_STATUS_SYNC && !self->is_resyncing) {
-            self->is_resyncing = true;
+        } else if (rc == LIBEVDEV_READ_STATUS_SYNC && !self->is_resyncing_after_event_loss) {
+            self->is_resyncing_after_event_loss = true;
             atomic_fetch_add_explicit(&self->kernel_overflow_count, 1, memory_order_relaxed);
         } else if (rc >= 0) {
             tact_evdev_handle_event(self, &event, get_event_time_ns(self, &event, now_ns));

@@ -51,7 +51,7 @@ static struct tact_evdev_recorded_event *add_captured_event(struct recording_rea
 }
 
 /* Parses a decimal integer of 32 bits; *at is advanced. */
-static int parse_number(const char **at, int32_t *value)
+static int parse_evemu_number(const char **at, int32_t *value)
 {
     char *end;
     errno = 0;
@@ -80,7 +80,7 @@ static int parse_description(struct recording_reader *r, const char *line)
                r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->has_read_event) {
         const char *at = text + 5;
         r->start[r->code].known = true;
-        return parse_number(&at, &r->start[r->code].value);
+        return parse_evemu_number(&at, &r->start[r->code].value);
     }
     return 0;
 }
@@ -121,7 +121,7 @@ static int parse_comment(struct recording_reader *r, const char *line)
     return 0;
 }
 
-static int parse_event(struct recording_reader *r, const char *line)
+static int parse_evemu_event(struct recording_reader *r, const char *line)
 {
     long long seconds, fraction;
     unsigned int type, code;
@@ -135,7 +135,7 @@ static int parse_event(struct recording_reader *r, const char *line)
         return -EINVAL;
     }
     const char *rest = line + used;
-    if (parse_number(&rest, &value)) {
+    if (parse_evemu_number(&rest, &value)) {
         return -EINVAL;
     }
     const char *line_comment = strchr(line, '#');
@@ -201,9 +201,9 @@ static int parse_axis_description(struct recording_reader *r, const char *line)
     }
     const char *at = line + used;
     for (int i = 0; i < 5; i++) {
-        bool over = i == 4 && !at[strspn(at, " \t")]; /* files of older versions of evemu have no
-                                                         resolution of axes */
-        if (!over && parse_number(&at, to[i])) {
+        bool has_older_axis_format = i == 4 && !at[strspn(at, " \t")]; /* files of older versions of
+                                                         evemu have no resolution of axes */
+        if (!has_older_axis_format && parse_evemu_number(&at, to[i])) {
             return -EINVAL;
         }
     }
@@ -241,7 +241,7 @@ static int parse_capture_line(struct recording_reader *r, const char *line, int 
     case '#':
         return parse_comment(r, line);
     case 'E':
-        return parse_event(r, line);
+        return parse_evemu_event(r, line);
     case 'B':
         return parse_code_bits(r, line, first);
     case 'A':
@@ -272,14 +272,14 @@ static void skip_input_line(FILE *file)
 
 static int read_recording_lines(struct recording_reader *r)
 {
-    static const char mark[] = "\xEF\xBB\xBF"; /* byte order mark */
+    static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* byte order mark */
     char line[1024];
     int first[EV_CNT] = {0}, rc = 0;
     while (!rc && fgets(line, sizeof line, r->file)) {
         const char *text = line;
         size_t length = strcspn(line, "\n");
-        if (r->line++ == 0 && !strncmp(line, mark, strlen(mark))) {
-            text += strlen(mark);
+        if (r->line++ == 0 && !strncmp(line, byte_order_mark, strlen(byte_order_mark))) {
+            text += strlen(byte_order_mark);
         }
         if (line[length] != '\n' && !feof(r->file)) {
             if (*text != '#') { /* comments may be longer than the buffer */

@@ -23,7 +23,7 @@ struct tact_evdev {
     struct tact_evdev_source *active_source; /* NULL while lost */
     uint64_t tick;
     /* events were lost (SYN_DROPPED), and libevdev reports the changes of state */
-    bool is_resyncing;
+    bool is_resyncing_after_event_loss;
     int64_t stamp_ns;
     int64_t last_event_time_ns[TACT_DEVICE_CHANNELS]; /* stamp of the last event of each channel */
     double value[TACT_DEVICE_CHANNELS];

@@ -101,7 +101,7 @@ void tact_guard_set_device_path(struct tact_guard *guard, const char *path)
 int64_t tact_guard_last_played_stamp(const struct tact_guard *guard)
 {
     const struct tact_guard_force_page *page = (const struct tact_guard_force_page *)guard->head;
-    return atomic_load_explicit(&page->played_ns, memory_order_acquire);
+    return atomic_load_explicit(&page->played_levels_stamp_ns, memory_order_acquire);
 }
 
 uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_upload_ns,

@@ -73,11 +73,12 @@ static void start_limited_rise(struct tact_guard_rise_limit *gap, int64_t gap_du
 {
     memcpy(gap->sent_before_gap, gap->sent, sizeof gap->sent_before_gap);
     for (int part = 0; part < gap->parts; part++) {
-        const double remaining_ns = gap->rise_duration_ns[part] > 0 && gap->rise_rate[part] > 0.0
-                                        ? gap->remaining_rise[part] / gap->rise_rate[part]
-                                        : 0.0;
-        gap->rise_duration_ns[part] = remaining_ns > (double)gap_duration_ns
-                                          ? (int64_t)fmin(remaining_ns, 1e12)
+        const double remaining_rise_ns =
+            gap->rise_duration_ns[part] > 0 && gap->rise_rate[part] > 0.0
+                ? gap->remaining_rise[part] / gap->rise_rate[part]
+                : 0.0;
+        gap->rise_duration_ns[part] = remaining_rise_ns > (double)gap_duration_ns
+                                          ? (int64_t)fmin(remaining_rise_ns, 1e12)
                                           : gap_duration_ns;
         gap->rise_rate[part] = 0.0;
     }
@@ -117,10 +118,11 @@ void tact_guard_detect_heartbeat_burst(struct tact_guard_rise_limit *gap, uint32
                                        int64_t period_ns, int64_t now_ns)
 {
     const int64_t time_since_choice_ns = now_ns - gap->last_choice_ns;
-    const int64_t ticks_ns =
+    const int64_t counted_ticks_duration_ns =
         (int64_t)(uint32_t)(heartbeat_number - gap->heartbeat_number) * period_ns;
-    const int64_t burst_excess_ns = gap->burst_excess_ns + ticks_ns - 2 * time_since_choice_ns;
-    gap->is_heartbeat_burst = ticks_ns > 2 * time_since_choice_ns;
+    const int64_t burst_excess_ns =
+        gap->burst_excess_ns + counted_ticks_duration_ns - 2 * time_since_choice_ns;
+    gap->is_heartbeat_burst = counted_ticks_duration_ns > 2 * time_since_choice_ns;
     gap->burst_excess_ns = burst_excess_ns < 0                     ? 0
                            : burst_excess_ns < max_burst_excess_ns ? burst_excess_ns
                                                                    : max_burst_excess_ns;
@@ -144,11 +146,11 @@ void tact_guard_limit_rise_and_count_gap(struct tact_guard_rise_limit *gap, cons
 }
 
 void tact_guard_add_driver_call_time(struct tact_guard_driver_call_times *driver_call_times,
-                                     int64_t duration_ns)
+                                     int64_t driver_call_duration_ns)
 {
     if (driver_call_times->timed_call_count == 0 ||
-        duration_ns < driver_call_times->shortest_call_ns) {
-        driver_call_times->shortest_call_ns = duration_ns;
+        driver_call_duration_ns < driver_call_times->shortest_call_ns) {
+        driver_call_times->shortest_call_ns = driver_call_duration_ns;
     }
     driver_call_times->timed_call_count += driver_call_times->timed_call_count < USUAL_CALLS;
 }

@@ -69,8 +69,8 @@ struct tact_guard_force_page {
     _Atomic double level[TACT_GUARD_HEARTBEAT_SLOTS][TACT_FORCE_CHANNELS];
     _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS];
     /* written by the guard */
-    _Atomic int64_t played_ns;         /* stamp of the levels on the device */
-    _Atomic int64_t slowest_upload_ns; /* longest upload */
+    _Atomic int64_t played_levels_stamp_ns; /* stamp of the levels on the device */
+    _Atomic int64_t slowest_upload_ns;      /* longest upload */
     _Atomic uint64_t uploads;
     _Atomic int32_t failed; /* latest negative errno of the device, until it is reported */
 };

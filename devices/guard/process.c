@@ -277,8 +277,8 @@ static int end_guard_process(struct tact_guard *guard)
     atomic_store(&guard->head->must_guard_quit, 1);
     atomic_fetch_add(&guard->head->heartbeat_number, 1);
     syscall(SYS_futex, &guard->head->heartbeat_number, FUTEX_WAKE, 1, NULL, NULL, 0);
-    bool done = wait_for_process_end(guard, 1000);
-    if (!done) {
+    bool has_guard_ended = wait_for_process_end(guard, 1000);
+    if (!has_guard_ended) {
         /* a driver may block it indefinitely: do not wait */
         tact_guard_kill(guard);
         wait_for_process_end(
@@ -288,7 +288,7 @@ static int end_guard_process(struct tact_guard *guard)
     }
     int rc = waitid(P_PIDFD, (id_t)guard->process, &info, WEXITED | WNOHANG);
     close(guard->process);
-    return done && !rc && info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : -EIO;
+    return has_guard_ended && !rc && info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : -EIO;
 }
 
 /* Returns whether the thread has ended: a driver may block it. */

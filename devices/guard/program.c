@@ -30,9 +30,9 @@ static bool is_run_from_build_tree(void)
 
 int tact_guard_program_path(char *path, size_t size)
 {
-    const char *given = secure_getenv("TACT_GUARD");
-    if (given && given[0]) {
-        snprintf(path, size, "%s", given);
+    const char *guard_path_in_environment = secure_getenv("TACT_GUARD");
+    if (guard_path_in_environment && guard_path_in_environment[0]) {
+        snprintf(path, size, "%s", guard_path_in_environment);
     } else {
         snprintf(path, size, "%s",
                  is_run_from_build_tree() ? TACT_GUARD_BUILT : TACT_GUARD_PROGRAM);

@@ -24,7 +24,7 @@ struct board_server {
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
     struct tact_guard_rise_limit rise_limit;
-    struct tact_guard_driver_call_times write_times;
+    struct tact_guard_driver_call_times board_write_times;
     uint32_t heartbeat_number; /* number of the last heartbeat */
     int64_t heartbeat_time_ns; /* time at which that heartbeat was sent */
     uint32_t trips;
@@ -123,9 +123,9 @@ static void limit_rise_of_analog_words(struct board_server *g, int64_t now)
         wanted[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
-    tact_guard_limit_rise_and_count_gap(&g->rise_limit, wanted, g->heartbeat_number, now,
-                                        tact_guard_shortest_gap(&g->write_times, g->timeout_ns),
-                                        &g->page->head);
+    tact_guard_limit_rise_and_count_gap(
+        &g->rise_limit, wanted, g->heartbeat_number, now,
+        tact_guard_shortest_gap(&g->board_write_times, g->timeout_ns), &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
             g->list.data[i][0] = (lsampl_t)lrint((double)g->op[i].safe[0] +
@@ -152,7 +152,7 @@ static void write_newest_words(struct board_server *g)
         trip_and_zero_outputs(g);
         return;
     }
-    tact_guard_add_driver_call_time(&g->write_times, tact_guard_clock_ns() - now);
+    tact_guard_add_driver_call_time(&g->board_write_times, tact_guard_clock_ns() - now);
 }
 
 static void handle_heartbeat(struct board_server *g)

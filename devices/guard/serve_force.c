@@ -21,7 +21,7 @@ struct force_server {
     double
         levels_to_play[TACT_FORCE_CHANNELS]; /* `sent_levels`, whose rise is limited after a gap */
     struct tact_guard_rise_limit rise_limit;
-    struct tact_guard_driver_call_times upload_times;
+    struct tact_guard_driver_call_times force_upload_times;
     int64_t stamp_ns;
 };
 
@@ -75,7 +75,7 @@ static void choose_levels_to_play(struct force_server *s)
     }
     tact_guard_limit_rise_and_count_gap(
         &s->rise_limit, wanted, s->heartbeat.heartbeat_number, tact_guard_clock_ns(),
-        tact_guard_shortest_gap(&s->upload_times, s->timeout_ns), &s->page->head);
+        tact_guard_shortest_gap(&s->force_upload_times, s->timeout_ns), &s->page->head);
     unpack_levels(s->rise_limit.sent, s->levels_to_play);
 }
 
@@ -178,7 +178,7 @@ static bool play_force_levels(struct force_server *s, int64_t now)
     int64_t driver_call_ns = tact_guard_clock_ns() - now;
     publish_driver_call(s, 0);
     if (rc > 0) {
-        tact_guard_add_driver_call_time(&s->upload_times, driver_call_ns);
+        tact_guard_add_driver_call_time(&s->force_upload_times, driver_call_ns);
     }
     if (driver_call_ns > atomic_load_explicit(&s->page->slowest_upload_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_upload_ns, driver_call_ns, memory_order_relaxed);
@@ -187,8 +187,8 @@ static bool play_force_levels(struct force_server *s, int64_t now)
         close_failed_event_node(s, rc, now);
         return false;
     }
-    atomic_store_explicit(&s->page->played_ns, tact_force_oldest_played_stamp(&s->force),
-                          memory_order_release);
+    atomic_store_explicit(&s->page->played_levels_stamp_ns,
+                          tact_force_oldest_played_stamp(&s->force), memory_order_release);
     atomic_store_explicit(&s->page->uploads, s->force.uploads, memory_order_relaxed);
     return rc > 0;
 }

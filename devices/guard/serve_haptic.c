@@ -32,20 +32,20 @@ struct haptic_server {
     int64_t next_retry_ns;
 };
 
-static void sleep_until(int64_t time_ns)
+static void sleep_until(int64_t wake_time_ns)
 {
-    const struct timespec until = {time_ns / 1000000000, time_ns % 1000000000};
+    const struct timespec until = {wake_time_ns / 1000000000, wake_time_ns % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static int open_device(struct haptic_server *s, char *why, size_t size)
+static int open_guarded_haptic_device(struct haptic_server *s, char *why, size_t size)
 {
     const int rc = s->device.ops->open(&s->device, &s->page->device_choice, why, size);
     s->is_device_open = rc == 0;
     return rc;
 }
 
-static void close_device(struct haptic_server *s, int64_t now)
+static void close_guarded_haptic_device(struct haptic_server *s, int64_t now)
 {
     atomic_store_explicit(&s->page->is_device_connected, 0, memory_order_release);
     s->device.ops->close(&s->device);
@@ -147,7 +147,7 @@ static void run_haptic_cycle(struct haptic_server *s)
         rc = s->device.ops->write(&s->device, choose_wrench_to_send(s));
     }
     if (rc) {
-        close_device(s, start);
+        close_guarded_haptic_device(s, start);
     } else {
         measure_pose_to_force_delay(s);
     }
@@ -180,7 +180,7 @@ static int measure_opening_delay(struct haptic_server *s)
         snprintf(s->page->failure_text, sizeof s->page->failure_text,
                  "the manufacturer's library opened the device, but could not read its pose or set "
                  "its force");
-        close_device(s, 0);
+        close_guarded_haptic_device(s, 0);
     }
     return rc;
 }
@@ -193,7 +193,7 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
     tact_guard_start_heartbeat(&s.heartbeat, &page->head);
     int rc = tact_haptic_load(&s.device, page->device_choice.maker, page->failure_text,
                               sizeof page->failure_text);
-    rc = rc ? rc : open_device(&s, page->failure_text, sizeof page->failure_text);
+    rc = rc ? rc : open_guarded_haptic_device(&s, page->failure_text, sizeof page->failure_text);
     rc = rc ? rc : measure_opening_delay(&s);
     tact_guard_lock_memory(true); /* signals are blocked in the library's threads too */
     /* a library's call may take long at any time: a device that does not respond is detected by the
@@ -212,7 +212,8 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
             s.heartbeat.state == TACT_GUARD_PASSING) {
             tact_guard_trip(&s.heartbeat);
         }
-        if (!s.is_device_open && now >= s.next_retry_ns && open_device(&s, why, sizeof why)) {
+        if (!s.is_device_open && now >= s.next_retry_ns &&
+            open_guarded_haptic_device(&s, why, sizeof why)) {
             s.next_retry_ns = now + RETRY_NS;
         }
         if (s.is_device_open) {
@@ -227,6 +228,6 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
         sleep_until(done - now < CYCLE_NS - MIN_PAUSE_NS ? now + CYCLE_NS : done + MIN_PAUSE_NS);
     }
     if (s.is_device_open) {
-        close_device(&s, 0);
+        close_guarded_haptic_device(&s, 0);
     }
 }

@@ -139,7 +139,7 @@ struct tact_guard_driver_call_times {
 
 /** Adds the duration of a call. Real-time safe. */
 void tact_guard_add_driver_call_time(struct tact_guard_driver_call_times *driver_call_times,
-                                     int64_t duration_ns);
+                                     int64_t driver_call_duration_ns);
 
 /** Time between two choices of values beyond which there was a gap [ns]: the timeout of heartbeats,
  * or two usual calls of the driver where these take longer, else a device whose calls always take

@@ -34,8 +34,8 @@ struct haptic {
     int64_t stamp_ns; /* stamp of the pose that the last tick read */
 };
 
-static void add_channels(struct tact_device_channel *channels, int *count, const char *const *names,
-                         int channel_count, const char *unit)
+static void add_haptic_channels(struct tact_device_channel *channels, int *count,
+                                const char *const *names, int channel_count, const char *unit)
 {
     for (int i = 0; i < channel_count; i++) {
         tact_settings_channel(&channels[(*count)++], names[i], unit, 0.0);
@@ -44,7 +44,7 @@ static void add_channels(struct tact_device_channel *channels, int *count, const
 
 /* Describes the channels. Inputs: x y z, qw qx qy qz if the device measures its attitude, buttons,
  * age, delay. */
-static void describe_channels(struct haptic *self, struct tact_device_info *info)
+static void describe_haptic_channels(struct haptic *self, struct tact_device_info *info)
 {
     static const char *const position[] = {"x", "y", "z"};
     static const char *const attitude[] = {"qw", "qx", "qy", "qz"};
@@ -52,17 +52,17 @@ static void describe_channels(struct haptic *self, struct tact_device_info *info
     static const char *const times[] = {"age", "delay"};
     static const char *const force[] = {"fx", "fy", "fz"};
     static const char *const torque[] = {"tx", "ty", "tz"};
-    add_channels(info->input, &info->input_count, position, 3, "m");
+    add_haptic_channels(info->input, &info->input_count, position, 3, "m");
     if (self->measures_attitude) {
-        add_channels(info->input, &info->input_count, attitude, 4, "1");
+        add_haptic_channels(info->input, &info->input_count, attitude, 4, "1");
         info->input[3].rest = 1.0;
     }
-    add_channels(info->input, &info->input_count, buttons, TACT_HAPTIC_MAX_BUTTONS, "1");
-    add_channels(info->input, &info->input_count, times, DELAY_INPUTS, "s");
+    add_haptic_channels(info->input, &info->input_count, buttons, TACT_HAPTIC_MAX_BUTTONS, "1");
+    add_haptic_channels(info->input, &info->input_count, times, DELAY_INPUTS, "s");
     info->input[info->input_count - 1].rest = (double)self->page->opening_delay_ns * 1e-9;
-    add_channels(info->output, &info->output_count, force, 3, "N");
+    add_haptic_channels(info->output, &info->output_count, force, 3, "N");
     if (self->page->renders_torques) {
-        add_channels(info->output, &info->output_count, torque, 3, "N m");
+        add_haptic_channels(info->output, &info->output_count, torque, 3, "N m");
     }
     self->outputs = info->output_count;
 }
@@ -72,10 +72,10 @@ static int device_state_of_pose(const struct haptic *self, int64_t now_ns)
     if (!atomic_load_explicit(&self->page->is_device_connected, memory_order_acquire)) {
         return TACT_DEVICE_LOST;
     }
-    const int64_t age_ns = now_ns - self->stamp_ns;
-    return age_ns > LOST_NS    ? TACT_DEVICE_LOST
-           : age_ns > STALE_NS ? TACT_DEVICE_STALE
-                               : TACT_DEVICE_OK;
+    const int64_t reading_age_ns = now_ns - self->stamp_ns;
+    return reading_age_ns > LOST_NS    ? TACT_DEVICE_LOST
+           : reading_age_ns > STALE_NS ? TACT_DEVICE_STALE
+                                       : TACT_DEVICE_OK;
 }
 
 static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -219,9 +219,9 @@ static int read_settings(const struct tact_device_config *config,
     return rc;
 }
 
-static int start_device(struct haptic *self, const struct tact_device_config *config,
-                        const char *type, struct tact_guard_haptic_page *initial_page,
-                        struct tact_device_info *info, struct tact_error *err)
+static int start_haptic_device(struct haptic *self, const struct tact_device_config *config,
+                               const char *type, struct tact_guard_haptic_page *initial_page,
+                               struct tact_device_info *info, struct tact_error *err)
 {
     struct tact_guard *guard = NULL;
     struct tact_error why = {0};
@@ -235,7 +235,7 @@ static int start_device(struct haptic *self, const struct tact_device_config *co
     self->measures_attitude = self->page->measures_attitude != 0;
     tact_settings_info(config, type, info);
     snprintf(info->model, sizeof info->model, "%.63s", self->page->model);
-    describe_channels(self, info);
+    describe_haptic_channels(self, info);
     tact_message(config->messages, TACT_MESSAGE_INFO, "%s: %s, %s, %s", config->name,
                  info->model[0] ? info->model : "an unnamed device",
                  self->measures_attitude ? "position and attitude" : "position alone",
@@ -256,7 +256,7 @@ static int open_haptic(const struct tact_device_config *config, int maker, const
         snprintf(self->name, sizeof self->name, "%s", config->name);
         self->messages = config->messages;
         rc = read_settings(config, &initial_page->device_choice, err);
-        rc = rc ? rc : start_device(self, config, type, initial_page, &out->info, err);
+        rc = rc ? rc : start_haptic_device(self, config, type, initial_page, &out->info, err);
     }
     free(initial_page);
     if (rc) {

@@ -58,10 +58,10 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
 
 static void add_to_compensated_sum(struct tact_network_compensated_sum *sum, double value)
 {
-    const double total = sum->sum + value;
-    sum->rounding_error +=
-        fabs(sum->sum) >= fabs(value) ? (sum->sum - total) + value : (value - total) + sum->sum;
-    sum->sum = total;
+    const double rounded_sum = sum->sum + value;
+    sum->rounding_error += fabs(sum->sum) >= fabs(value) ? (sum->sum - rounded_sum) + value
+                                                         : (value - rounded_sum) + sum->sum;
+    sum->sum = rounded_sum;
 }
 
 static double energy_of_wave(const struct tact_network_channel *channel, const double *wave)
@@ -229,8 +229,9 @@ static int is_possible_tick(const struct tact_network_channel *channel, int64_t 
         return !channel->has_received_any_packet ||
                tick - channel->newest_tick > -TACT_NETWORK_CHANNEL_RING / 2;
     }
-    const int64_t ahead = tick - channel->playout_tick;
-    return ahead > -TACT_NETWORK_CHANNEL_RING && ahead < TACT_NETWORK_CHANNEL_RING;
+    const int64_t ticks_until_played = tick - channel->playout_tick;
+    return ticks_until_played > -TACT_NETWORK_CHANNEL_RING &&
+           ticks_until_played < TACT_NETWORK_CHANNEL_RING;
 }
 
 static void update_channel_by_packet(struct tact_network_channel *channel,
@@ -250,8 +251,8 @@ static void update_channel_by_packet(struct tact_network_channel *channel,
         channel->has_received_any_packet = 1;
         channel->newest_tick = packet->tick;
         channel->energy_sent_by_peer = packet->energy;
-        channel->newest_flags = packet->sample.flags;
-        channel->newest_terms = packet->sample.terms;
+        channel->newest_packet_flags = packet->sample.flags;
+        channel->newest_packet_terms = packet->sample.terms;
         channel->peer_margin_ticks = packet->margin_ticks;
         channel->newest_packet_received_ns =
             INT64_MAX; /* set at the next send, when the time at which the tick began is known */
@@ -378,18 +379,18 @@ static enum arrival_timing compare_arrival_timing(struct tact_network_channel *c
     const int64_t playout_fill_error = channel->largest_playout_fill == INT64_MIN
                                            ? 0
                                            : channel->largest_playout_fill - margin_ticks;
-    const int64_t previous_error = channel->last_playout_fill_error;
+    const int64_t previous_playout_fill_error = channel->last_playout_fill_error;
     channel->fill_window_ticks = 0;
     channel->largest_playout_fill = INT64_MIN;
     channel->last_playout_fill_error = playout_fill_error;
     if (has_delay_changed(channel, playout_fill_error) &&
-        (playout_fill_error < 0 ||
-         (previous_error > 0 && has_delay_changed(channel, previous_error)))) {
+        (playout_fill_error < 0 || (previous_playout_fill_error > 0 &&
+                                    has_delay_changed(channel, previous_playout_fill_error)))) {
         return TIMING_DELAY_CHANGED;
     }
-    return playout_fill_error >= 2 && previous_error >= 2     ? TIMING_EARLY
-           : playout_fill_error <= -2 && previous_error <= -2 ? TIMING_LATE
-                                                              : TIMING_GOOD;
+    return playout_fill_error >= 2 && previous_playout_fill_error >= 2     ? TIMING_EARLY
+           : playout_fill_error <= -2 && previous_playout_fill_error <= -2 ? TIMING_LATE
+                                                                           : TIMING_GOOD;
 }
 
 /* The slot of a tick whose wave has arrived, has energy and was not used yet, or NULL. */
@@ -405,13 +406,13 @@ static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_c
 static double find_unused_energy(struct tact_network_channel *channel)
 {
     const double used = channel->used_energy.sum + channel->used_energy.rounding_error;
-    double waiting_energy = 0.0;
+    double energy_of_waiting_waves = 0.0;
     for (int64_t tick = channel->playout_tick; tick <= channel->newest_tick; tick++) {
         const struct tact_network_channel_slot *slot = find_waiting_wave(channel, tick);
-        waiting_energy += slot ? energy_of_wave(channel, slot->wave) : 0.0;
+        energy_of_waiting_waves += slot ? energy_of_wave(channel, slot->wave) : 0.0;
     }
-    return channel->energy_sent_by_peer - used - waiting_energy -
-           energy_rounding_error * (channel->energy_sent_by_peer + used + waiting_energy);
+    return channel->energy_sent_by_peer - used - energy_of_waiting_waves -
+           energy_rounding_error * (channel->energy_sent_by_peer + used + energy_of_waiting_waves);
 }
 
 /* Makes a missing wave by linear interpolation from the last wave to the next one that waits or, if
@@ -558,8 +559,8 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     if (!channel->has_used_packet) {
         channel->state = TACT_NETWORK_CHANNEL_STALE;
     }
-    out->flags = channel->newest_flags;
-    out->terms = channel->newest_terms;
+    out->flags = channel->newest_packet_flags;
+    out->terms = channel->newest_packet_terms;
     limit_wave_to_sent_energy(channel, out->wave);
     channel->last_used_sample = *out;
     add_to_compensated_sum(&channel->used_energy, energy_of_wave(channel, out->wave));

@@ -113,8 +113,8 @@ struct tact_network_channel {
     int fill_window_ticks, peer_margin_ticks, ticks_without_wave;
     int wave_gap_ticks; /* consecutive ticks in which no wave arrived, or only one that states that
                            none arrived at the other end */
-    uint32_t newest_flags;
-    uint64_t newest_terms;
+    uint32_t newest_packet_flags;
+    uint64_t newest_packet_terms;
     struct tact_network_channel_slot {
         int64_t tick; /* tick + 1; 0: none */
         /* 1: the wave of this tick, the packet of this tick has arrived */

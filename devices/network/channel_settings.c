@@ -4,15 +4,17 @@
 #include "devices/common/settings.h"
 #include "devices/network/network_internal.h"
 
-/* Reads a number within a range; whole: it must be a whole number. */
+/* Reads a number within a range; must_be_whole_number: it must be a whole number. */
 int tact_network_read_range(const struct tact_device_config *config, const char *key, double least,
-                            double most, int whole, double *value, struct tact_error *err)
+                            double most, int must_be_whole_number, double *value,
+                            struct tact_error *err)
 {
     int rc = tact_settings_number(config, key, value, err);
-    if (!rc && (!(*value >= least && *value <= most) || (whole && *value != floor(*value)))) {
+    if (!rc && (!(*value >= least && *value <= most) ||
+                (must_be_whole_number && *value != floor(*value)))) {
         rc = tact_settings_fault(config, tact_settings_find(config, key), err,
-                                 "expected a %snumber from %g to %g", whole ? "whole " : "", least,
-                                 most);
+                                 "expected a %snumber from %g to %g",
+                                 must_be_whole_number ? "whole " : "", least, most);
     }
     return rc;
 }

@@ -126,16 +126,17 @@ void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t
     endpoint->last_accepted_time_ns = now_ns - silence_before_new_hello_ns;
 }
 
-int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint, int is_exclusive)
+int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint,
+                                        int receives_only_from_peer)
 {
     static const struct sockaddr no_peer = {.sa_family = AF_UNSPEC};
     const struct tact_network_address *peer = &endpoint->peer_address;
-    endpoint->postpones_handshakes = is_exclusive;
+    endpoint->postpones_handshakes = receives_only_from_peer;
     if (endpoint->is_initiator) {
         return 0;
     }
     const int rc =
-        is_exclusive
+        receives_only_from_peer
             ? connect(endpoint->socket, (const struct sockaddr *)&peer->socket_address, peer->size)
             : connect(endpoint->socket, &no_peer, sizeof no_peer);
     return rc ? -errno : 0;
@@ -226,15 +227,15 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
         const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
-        unsigned char *known_tag = known_hello_entry(endpoint, tag);
-        if (!memcmp(known_tag, tag, TACT_NETWORK_TAG_BYTES)) {
+        unsigned char *known_hello_tag = known_hello_entry(endpoint, tag);
+        if (!memcmp(known_hello_tag, tag, TACT_NETWORK_TAG_BYTES)) {
             endpoint->counts.replayed_packet_count++;
             return;
         }
         if (!is_handshake_allowed(endpoint, now_ns)) {
             return;
         }
-        memcpy(known_tag, tag, TACT_NETWORK_TAG_BYTES);
+        memcpy(known_hello_tag, tag, TACT_NETWORK_TAG_BYTES);
         memcpy(entry->hello, hello, sizeof entry->hello);
         entry->answer_time_ns = now_ns;
         rc = tact_network_answer(&endpoint->identity, hello, &entry->session, entry->answer);

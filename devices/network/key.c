@@ -72,8 +72,8 @@ static int check_key_file_owner(int fd, enum tact_network_key_kind kind, struct 
     return 0;
 }
 
-static int parse_key(const char *text, enum tact_network_key_kind kind,
-                     unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
+static int parse_key_text(const char *text, enum tact_network_key_kind kind,
+                          unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
 {
     const enum tact_network_key_kind other =
         kind == TACT_NETWORK_SECRET_KEY ? TACT_NETWORK_PUBLIC_KEY : TACT_NETWORK_SECRET_KEY;
@@ -113,7 +113,7 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
         rc = tact_error_set(err, -errno, "%s", strerror(errno));
     } else {
         text[n] = '\0';
-        rc = parse_key(text, kind, key, err);
+        rc = parse_key_text(text, kind, key, err);
     }
     rc = rc ? rc : check_key_file_owner(fd, kind, err);
     close(fd);

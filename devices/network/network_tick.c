@@ -94,7 +94,7 @@ static void update_endpoint_owner(struct tact_network_device *self, int64_t now_
     }
 }
 
-static int32_t update_state(struct tact_network_device *self)
+static int32_t update_link_state(struct tact_network_device *self)
 {
     const enum tact_network_channel_state state = self->channel.state;
     if (!self->does_loop_own_endpoint || state == TACT_NETWORK_CHANNEL_LOST) {
@@ -113,12 +113,12 @@ static double find_deadman_state(struct tact_network_device *self,
 {
     const uint32_t flags = sample->flags;
     const int held = (flags & TACT_NETWORK_FLAG_DEADMAN_HELD) != 0;
-    const int same = sample->terms == self->terms;
-    if (held && !same && self->terms) {
+    const int have_sites_same_terms = sample->terms == self->terms;
+    if (held && !have_sites_same_terms && self->terms) {
         atomic_store_explicit(&self->differing_terms[1], sample->terms, memory_order_relaxed);
         atomic_store_explicit(&self->differing_terms[0], self->terms, memory_order_release);
     }
-    if (!held || !same) {
+    if (!held || !have_sites_same_terms) {
         return flags & TACT_NETWORK_FLAG_LOST ? -1.0 : 0.0;
     }
     return flags & TACT_NETWORK_FLAG_NO_DEADMAN ? 2.0 : 1.0;
@@ -129,8 +129,10 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
 {
     struct tact_network_device *self = data;
     struct tact_network_sample sample;
-    const uint64_t skipped = self->has_read_first_tick ? tick - self->next_tick : 0;
-    self->skipped_tick_count = skipped < MAX_RECOVERED_TICKS ? skipped : MAX_RECOVERED_TICKS;
+    const uint64_t skipped_since_last_tick = self->has_read_first_tick ? tick - self->next_tick : 0;
+    self->skipped_tick_count = skipped_since_last_tick < MAX_RECOVERED_TICKS
+                                   ? skipped_since_last_tick
+                                   : MAX_RECOVERED_TICKS;
     self->next_tick = tick + 1;
     self->has_read_first_tick = 1;
     self->time_ns = (int64_t)(t * 1e9);
@@ -139,7 +141,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     for (uint64_t i = 0; i <= self->skipped_tick_count; i++) {
         tact_network_channel_play(&self->channel, &sample);
     }
-    in->state = update_state(self);
+    in->state = update_link_state(self);
     in->stamp_ns = self->newest_packet_received_ns;
     self->other_end_flags = in->state == TACT_DEVICE_LOST ? 0 : sample.flags;
     if (in->state == TACT_DEVICE_OK) {

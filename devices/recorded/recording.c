@@ -39,10 +39,10 @@ static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const struct row *row = &self->row[self->at];
     const size_t channels = (size_t)self->channels;
     /* a repeated row ages */
-    const double since = time - row->time > slack ? time - row->time : 0.0;
-    const bool over = self->at + 1 == self->rows && since > 0.0;
+    const double time_since_row = time - row->time > slack ? time - row->time : 0.0;
+    const bool over = self->at + 1 == self->rows && time_since_row > 0.0;
     in->state = over ? TACT_DEVICE_ENDED : row->state;
-    in->stamp_ns = now_ns - row->age - (int64_t)(fmin(since, 4e9) * 1e9 + 0.5);
+    in->stamp_ns = now_ns - row->age - (int64_t)(fmin(time_since_row, 4e9) * 1e9 + 0.5);
     memcpy(in->channel, self->values + self->at * channels, channels * sizeof *in->channel);
 }
 
@@ -63,8 +63,8 @@ static int report_recording_out_of_memory(struct tact_error *err)
 }
 
 /* Converts what a record has of the device's state and stamp, if they are in their ranges. */
-static bool read_row(const struct tact_record *record, const double *v, double period,
-                     struct row *row)
+static bool read_recorded_row(const struct tact_record *record, const double *v, double period,
+                              struct row *row)
 {
     const double limit = 9e18; /* [ns] largest accepted age, below the largest 64-bit integer */
     if (!(v[0] >= TACT_DEVICE_OK && v[0] <= TACT_DEVICE_ENDED) || !(fabs(v[1]) < limit)) {
@@ -93,7 +93,7 @@ static int read_recorded_inputs(struct recording *self, const struct tact_device
     }
     while (self->rows < most && (rc = tact_log_next(log, record)) > 0) {
         const double *v = record->values + offset;
-        if (!read_row(record, v, period, &self->row[self->rows])) {
+        if (!read_recorded_row(record, v, period, &self->row[self->rows])) {
             rc = tact_settings_fault(config, file, err,
                                      "tick %llu of the log: the device's state %g or its stamp "
                                      "%g ns is out of range",

@@ -43,7 +43,8 @@ static double row_slope_times_step(const struct tact_trajectory *self, int row, 
            (step / (tact_trajectory_row_time(self, b) - tact_trajectory_row_time(self, a)));
 }
 
-static void interpolate_column(const struct tact_trajectory *self, double tau, double *channel)
+static void interpolate_trajectory_columns(const struct tact_trajectory *self, double tau,
+                                           double *channel)
 {
     int row = find_row_before(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
@@ -84,7 +85,7 @@ static void trajectory_read(void *data, uint64_t tick, double t, int64_t now_ns,
     } else if (since <= 0.0) {
         memcpy(in->channel, first, size);
     } else {
-        interpolate_column(self, since * self->speed, in->channel);
+        interpolate_trajectory_columns(self, since * self->speed, in->channel);
     }
     if (since < self->ramp) {
         double share = since > 0.0 ? tact_minimum_jerk(since / self->ramp) : 0.0;

@@ -89,7 +89,7 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
         for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
             if (self->effect[i] >= 0) {
                 self->level[i] =
-                    tact_twin_delayed_value(&self->effect_delays[i], self->written_level[i]);
+                    tact_twin_delayed_value(&self->effect_delays[i], self->written_effect_level[i]);
             }
         }
         for (int i = 0; i < self->axes; i++) {
@@ -134,7 +134,7 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
         }
     }
     for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {
-        self->written_level[i] = 0.0;
+        self->written_effect_level[i] = 0.0;
     }
     for (int i = 0; i < self->buttons; i++) {
         int channel = self->button_channel[i];
@@ -164,7 +164,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
     self->is_unplugged_now = is_device_unplugged_at(self, t);
     fill_axis_readings(self, &hand);
     in->state = self->is_unplugged_now ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
-    in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);
+    in->stamp_ns = now_ns - (int64_t)(self->sensor_delay_ticks * self->period * 1e9 + 0.5);
     memcpy(in->channel, self->last_input_readings,
            (size_t)(self->axes + self->buttons + self->sensed_count) * sizeof *in->channel);
 }

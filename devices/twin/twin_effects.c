@@ -105,7 +105,7 @@ void tact_twin_set_outputs(struct tact_twin *self, const double *out)
             self->effect[i] < 0 || self->is_unplugged_now ? 0.0 : out[self->effect[i]];
         const double least = i == TACT_TWIN_SPRING_CENTER ? -1.0 : 0.0;
         const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
-        self->written_level[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
+        self->written_effect_level[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
     }
 }
 

@@ -84,7 +84,7 @@ struct tact_twin {
     struct tact_twin_axis axis[TACT_TWIN_AXES];
     int effect[TACT_TWIN_EFFECTS]; /* index of each effect's output; -1: none */
     double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
-    double written_level[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
+    double written_effect_level[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
     struct tact_twin_delay effect_delays[TACT_TWIN_EFFECTS];
     int button_channel[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
     struct tact_twin_delay button_delays[TACT_DEVICE_CHANNELS];
@@ -94,7 +94,7 @@ struct tact_twin {
     int unplugged_interval_count;
     double *unplugged_intervals; /* rows [from, until] [s] in which the device is unplugged */
     struct tact_device hand;
-    int delay_ticks;
+    int sensor_delay_ticks;
     bool has_read_any_tick;
     bool is_unplugged_now;
     uint64_t tick;                                    /* last tick that was read */

@@ -174,7 +174,7 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
                                  struct tact_error *err)
 {
     int force_delay_ticks = 0;
-    int rc = read_delay_setting(self, config, "delay", &self->delay_ticks, err);
+    int rc = read_delay_setting(self, config, "delay", &self->sensor_delay_ticks, err);
     rc = rc ? rc : read_delay_setting(self, config, "force_delay", &force_delay_ticks, err);
     if (rc) {
         return rc;
@@ -185,11 +185,12 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
         a->written_output = a->control == TACT_TWIN_SERVO_TARGET ? a->start : 0.0;
         rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, a->written_output);
         rc = rc ? rc
-                : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input_readings[i]);
-        rc = rc ? rc : allocate_delay_queue(&a->force_sensor, self->delay_ticks, 0.0);
+                : allocate_delay_queue(&a->sensor, self->sensor_delay_ticks,
+                                       self->last_input_readings[i]);
+        rc = rc ? rc : allocate_delay_queue(&a->force_sensor, self->sensor_delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < self->buttons; i++) {
-        rc = allocate_delay_queue(&self->button_delays[i], self->delay_ticks, 0.0);
+        rc = allocate_delay_queue(&self->button_delays[i], self->sensor_delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < TACT_TWIN_EFFECTS; i++) {
         rc = allocate_delay_queue(&self->effect_delays[i], force_delay_ticks, 0.0);

@@ -17,8 +17,9 @@ struct page_client {
                                      */
     int fault;                      /* 1: sent */
     double speed;                   /* speed that the page requested or was sent last */
-    size_t value_count; /* number of values of a record that the page plots, and their offsets */
-    uint32_t value_offsets[MAX_PAGE_VALUES];
+    size_t plotted_value_count;     /* number of values of a record that the page plots, and their
+                                       offsets */
+    uint32_t plotted_value_offsets[MAX_PAGE_VALUES];
     struct request request;
 };
 
@@ -56,10 +57,11 @@ static int write_frame_message(struct server *s, struct page_client *c)
     c->last_written_frame = sample->number;
     c->unacknowledged_frame_count++;
     unsigned char values[sizeof(struct wire_record_values) + 8 * MAX_PAGE_VALUES];
-    size_t bytes = c->value_count && s->has_plotted_values
-                       ? wire_write_record_values(s->plotted_values_tick, s->values,
-                                                  c->value_offsets, c->value_count, values)
-                       : 0;
+    size_t bytes =
+        c->plotted_value_count && s->has_plotted_values
+            ? wire_write_record_values(s->plotted_values_tick, s->values, c->plotted_value_offsets,
+                                       c->plotted_value_count, values)
+            : 0;
     return server_write(s, c->wsi, s->frame, s->frame_bytes, values, bytes, LWS_WRITE_BINARY);
 }
 
@@ -94,25 +96,25 @@ static int write_to_page(struct server *s, struct page_client *c)
 /* Compares in constant time, so that the duration does not reveal how much of a guess is right. */
 static int has_token(const struct server *s, const char *token)
 {
-    unsigned difference_bits = !token || strlen(token) != sizeof s->token - 1;
-    for (size_t i = 0; !difference_bits && i < sizeof s->token - 1; i++) {
-        difference_bits |= (unsigned)(token[i] ^ s->token[i]);
+    unsigned token_difference_bits = !token || strlen(token) != sizeof s->token - 1;
+    for (size_t i = 0; !token_difference_bits && i < sizeof s->token - 1; i++) {
+        token_difference_bits |= (unsigned)(token[i] ^ s->token[i]);
     }
-    return !difference_bits;
+    return !token_difference_bits;
 }
 
 int page_clients_want_values(const struct server *s)
 {
     int any = 0;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
-        any |= s->page_clients[i] && s->page_clients[i]->value_count;
+        any |= s->page_clients[i] && s->page_clients[i]->plotted_value_count;
     }
     return any;
 }
 
 /* Sets which values of records follow the frames of a page. A list with a value that records do not
  * have is ignored. */
-static void choose_values(struct server *s, struct page_client *c, const json_t *list)
+static void choose_plotted_values(struct server *s, struct page_client *c, const json_t *list)
 {
     size_t count = json_array_size(list);
     uint32_t at[MAX_PAGE_VALUES];
@@ -127,8 +129,8 @@ static void choose_values(struct server *s, struct page_client *c, const json_t 
         }
         at[i] = (uint32_t)number;
     }
-    memcpy(c->value_offsets, at, sizeof *at * count);
-    c->value_count = count;
+    memcpy(c->plotted_value_offsets, at, sizeof *at * count);
+    c->plotted_value_count = count;
     server_update_requested_ticks(s);
     atomic_store_explicit(&s->must_queue_again, 1, memory_order_relaxed);
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
@@ -159,7 +161,7 @@ static void read_page_request(struct server *s, struct page_client *c)
         c->unacknowledged_frame_count -= c->unacknowledged_frame_count > 0;
         lws_callback_on_writable(c->wsi);
     } else if (op && !strcmp(op, "values")) {
-        choose_values(s, c, json_object_get(message, "at"));
+        choose_plotted_values(s, c, json_object_get(message, "at"));
     }
     for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
         if (!strcmp(op, asks[i].op) && (!s->options.is_token_required || has_token(s, token))) {
@@ -184,7 +186,7 @@ static void receive_page_request(struct server *s, struct page_client *c, const 
     }
 }
 
-static int add_page(struct server *s, struct page_client **out, struct lws *wsi)
+static int add_page_client(struct server *s, struct page_client **out, struct lws *wsi)
 {
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         if (!s->page_clients[i]) {
@@ -203,7 +205,7 @@ static int add_page(struct server *s, struct page_client **out, struct lws *wsi)
     return -1;
 }
 
-static void remove_page(struct server *s, struct page_client *c)
+static void remove_page_client(struct server *s, struct page_client *c)
 {
     for (int i = 0; c && i < MAX_SERVER_CLIENTS; i++) {
         if (s->page_clients[i] == c) {
@@ -224,9 +226,9 @@ int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, v
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
         return !server_is_host_local(wsi) || !server_is_origin_allowed(wsi, NULL);
     case LWS_CALLBACK_ESTABLISHED:
-        return add_page(s, c, wsi);
+        return add_page_client(s, c, wsi);
     case LWS_CALLBACK_CLOSED:
-        remove_page(s, *c);
+        remove_page_client(s, *c);
         return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return write_to_page(s, *c);

@@ -77,7 +77,7 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
 }
 
 /* Sets the position [records] to that of a tick, as far as the log goes. 0 or a negative errno. */
-static int seek_tick(struct player *p, double tick, double *position)
+static int seek_replayed_tick(struct player *p, double tick, double *position)
 {
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     uint64_t index = 0;
@@ -96,7 +96,7 @@ static int apply_page_requests(struct player *p, double *position, int *is_playi
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
     if (w.requested_tick >= 0.0) {
-        rc = seek_tick(p, w.requested_tick, position);
+        rc = seek_replayed_tick(p, w.requested_tick, position);
     } else if (w.step) {
         *position = floor(*position) + (double)w.step;
     } else if (w.is_playing) {
@@ -114,7 +114,7 @@ static int serve_player_requests(struct player *p, const struct tact_stop *stop,
 {
     int64_t next = tact_clock_now();
     double position;
-    int is_playing, rc = seek_tick(p, start_tick, &position);
+    int is_playing, rc = seek_replayed_tick(p, start_tick, &position);
     while (!rc && !tact_stop_requested(stop)) {
         const int due = apply_page_requests(p, &position, &is_playing);
         rc = due < 0 ? due : 0;

@@ -131,14 +131,15 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *scene_log
     while (!tact_stop_requested(r->stop)) {
         int64_t now = tact_clock_now();
         if (r->due >= 1.0 && *next <= state->last_tick &&
-            now < r->next_ns - PAGE_REQUESTS_FRAME_NS + REPLAY_TIME_PER_FRAME_NS) {
+            now < r->next_frame_due_ns - PAGE_REQUESTS_FRAME_NS + REPLAY_TIME_PER_FRAME_NS) {
             r->due -= 1.0;
             tact_session_request_pressure(scene_log->session, r->map);
             return 0;
         }
         int flags = 0, ticks = r->tick_statistics.ticks > 0;
-        tact_clock_sleep_until(r->next_ns);
-        r->next_ns = (now > r->next_ns ? now : r->next_ns) + PAGE_REQUESTS_FRAME_NS;
+        tact_clock_sleep_until(r->next_frame_due_ns);
+        r->next_frame_due_ns =
+            (now > r->next_frame_due_ns ? now : r->next_frame_due_ns) + PAGE_REQUESTS_FRAME_NS;
         if (apply_requests_of_pages(r, state, next, &flags) || ticks) {
             publish_replayed_frame(r, flags);
         }

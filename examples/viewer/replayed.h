@@ -25,7 +25,7 @@ struct replayed {
     int *devices;
     struct tact_pressure *map; /* pressure map of the last replayed tick */
     double due;                /* number of ticks that are due */
-    int64_t next_ns;           /* when the next frame is due */
+    int64_t next_frame_due_ns; /* when the next frame is due */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;

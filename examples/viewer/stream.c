@@ -16,7 +16,7 @@
 #define MAX_AVERAGE_STEP_NS 10000
 
 /* sample: 1 where the record of this tick is published with the next sample. */
-static void publish_record(struct stream *stream, int sample)
+static void publish_tick_record(struct stream *stream, int sample)
 {
     struct tact_record *record =
         server_record_buffer_if_wanted(stream->server, stream->state.tick, sample);
@@ -102,7 +102,7 @@ static void publish_in_short_ticks(struct stream *stream, int64_t wake_ns)
     const int is_tick_short = (is_sample_due_to_publish || is_record_due_to_publish) &&
                               is_tick_no_longer_than_average(stream, wake_ns);
     const int record = is_record_due_to_publish && (is_tick_short || ticks + 1 >= sample_interval);
-    publish_record(stream, record);
+    publish_tick_record(stream, record);
     stream->is_record_published |= record;
     /* A pressure was computed for this tick, and is not computed for the next ones as well. */
     const int shows_pressure = stream->has_pressure_map && stream->requested_pressure_map->patches;
@@ -141,7 +141,7 @@ publish_due_samples_and_records(struct stream *stream, const struct tact_session
     if (is_record_of_sample_tick(stream)) {
         const int is_sample_due_to_publish =
             stream->tick_statistics.ticks >= stream->sample_interval;
-        publish_record(stream, is_sample_due_to_publish);
+        publish_tick_record(stream, is_sample_due_to_publish);
         if (is_sample_due_to_publish) {
             publish_tick_to_pages(stream);
         }
@@ -291,7 +291,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
         if (!rc && is_frame_due &&
             (has_unpublished_state ||
              (page_request.is_frame_due && stream->tick_statistics.number))) {
-            publish_record(stream, 1);
+            publish_tick_record(stream, 1);
             publish_tick_to_pages(stream);
         }
         next += PAGE_REQUESTS_FRAME_NS;

@@ -45,7 +45,8 @@ static void write_contact_outline(struct frame_writer *w, const struct tact_cont
     }
 }
 
-static void write_contact(struct frame_writer *w, const struct wire_touching_contact *touching)
+static void write_contact_in_frame(struct frame_writer *w,
+                                   const struct wire_touching_contact *touching)
 {
     const struct tact_contact *c = &touching->contact;
     const double *r = c->impulse, *frame = c->patch.frame, period = w->sample->period;
@@ -85,7 +86,7 @@ static void write_contact(struct frame_writer *w, const struct wire_touching_con
 }
 
 /* Writes the poses of the shapes, with which the data of a sample begin. */
-static void write_poses(struct frame_writer *w, const unsigned char **data)
+static void write_poses_in_frame(struct frame_writer *w, const unsigned char **data)
 {
     for (int i = 0; i < w->sample->shapes; i++, *data += sizeof(struct tact_pose)) {
         struct wire_pose out = {.unused = 0.0F};
@@ -114,14 +115,14 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
                              .map = sample->has_pressure_map ? &sample->map : NULL};
     const struct wire_state *state = &sample->state;
     const unsigned char *data = sample->data;
-    write_poses(&w, &data);
+    write_poses_in_frame(&w, &data);
     const size_t joints = sizeof(struct wire_joint) * (size_t)sample->joints;
     const size_t devices = wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
     const unsigned char *contact = data + joints + devices;
     for (int i = 0; i < sample->contacts; i++) {
         struct wire_touching_contact touching;
         contact = wire_read_contact(contact, &touching);
-        write_contact(&w, &touching);
+        write_contact_in_frame(&w, &touching);
     }
     copy_sample_data(&w, &data, joints);
     copy_sample_data(&w, &data, devices);

@@ -199,7 +199,7 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
     return at + corners;
 }
 
-static inline void add_contact(void *user, int key, const struct tact_contact *c)
+static inline void add_contact_to_sample(void *user, int key, const struct tact_contact *c)
 {
     struct sample_filling_state *f = user;
     const struct wire_tick_statistics *g = f->tick_statistics;
@@ -270,7 +270,7 @@ WIRE_CODE_RUN_EVERY_TICK void wire_fill_sample(struct wire_tick_statistics *g,
     add_body_poses(&f, world);
     add_joint_positions(&f, world);
     add_device_states(&f, state);
-    visit_touching_contacts(world, &f, add_contact);
+    visit_touching_contacts(world, &f, add_contact_to_sample);
     out->data_bytes = (size_t)(f.at - out->data);
     out->has_pressure_map = map != NULL;
     if (map && map != &out->map) {

@@ -63,7 +63,8 @@ static bool is_contact_record_valid(const struct tact_recorder_contact *contact,
            is_range_inside_record(contact->limits, 1, size);
 }
 
-static int check_bodies(const struct tact_recorder_content *content, struct tact_error *err)
+static int check_recorder_bodies(const struct tact_recorder_content *content,
+                                 struct tact_error *err)
 {
     uint32_t size = content->layout->size;
 
@@ -111,7 +112,8 @@ static int check_shape_owners(const struct tact_recorder_content *content, struc
     return 0;
 }
 
-static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
+static int check_recorder_wrenches(const struct tact_recorder_content *content,
+                                   struct tact_error *err)
 {
     uint32_t size = content->layout->size;
     uint32_t element_size = contact_record_doubles(size, tact_layout_stride(content->layout));
@@ -166,9 +168,9 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
                 "the offset of one of its values is outside the tick's record");
         }
     }
-    int rc = check_bodies(content, err);
+    int rc = check_recorder_bodies(content, err);
     rc = rc ? rc : check_shape_owners(content, err);
-    return rc ? rc : check_wrenches(content, err);
+    return rc ? rc : check_recorder_wrenches(content, err);
 }
 
 /* Copies a list; the caller then replaces each name by a copy, or NULL if out of memory. */

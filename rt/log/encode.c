@@ -65,14 +65,14 @@ static int check_recorder_facts(const struct tact_recorder_content *content, str
             return tact_content_set_error(err, "fact", log_fact->key,
                                           "its key or value is missing or not UTF-8");
         }
-        bool taken = false;
+        bool is_key_in_use = false;
         for (size_t j = 0; j < sizeof reserved / sizeof reserved[0]; j++) {
-            taken = taken || strcmp(log_fact->key, reserved[j]) == 0;
+            is_key_in_use = is_key_in_use || strcmp(log_fact->key, reserved[j]) == 0;
         }
         for (size_t j = 0; j < i; j++) {
-            taken = taken || strcmp(log_fact->key, content->facts[j].key) == 0;
+            is_key_in_use = is_key_in_use || strcmp(log_fact->key, content->facts[j].key) == 0;
         }
-        if (taken) {
+        if (is_key_in_use) {
             return tact_content_set_error(err, "fact", log_fact->key,
                                           "two facts of the session have this key");
         }

@@ -20,7 +20,7 @@ struct ros_marker {
     struct tact_pose pose;
     double scale[3];
     float marker_color_rgba[4];
-    bool locked; /* the marker moves with its frame */
+    bool moves_with_frame; /* the marker moves with its frame */
 };
 
 static void put_marker_header(struct tact_cdr *cdr, const struct ros_marker *m)
@@ -40,7 +40,7 @@ static void put_marker_header(struct tact_cdr *cdr, const struct ros_marker *m)
     }
     tact_cdr_u32(cdr, 0); /* lifetime: unlimited */
     tact_cdr_u32(cdr, 0);
-    tact_cdr_u8(cdr, m->locked);
+    tact_cdr_u8(cdr, m->moves_with_frame);
 }
 
 /* Writes the fields of a Marker after the colours per point: no texture, text or mesh file. */
@@ -200,7 +200,7 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
         .scale = {1.0, 1.0, 1.0},
         .marker_color_rgba = {fixed ? 0.6F : 0.35F, fixed ? 0.6F : 0.55F, fixed ? 0.6F : 0.8F,
                               fixed ? 0.5F : 0.9F},
-        .locked = true,
+        .moves_with_frame = true,
     };
 
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX) {

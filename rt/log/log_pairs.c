@@ -99,7 +99,7 @@ static int reserve_pair_capacity(struct tact_log_pairs *pairs)
 }
 
 /* Adds a pair to the log; takes ownership of name. */
-static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
+static int add_pair_of_log(struct tact_log *log, uint32_t a, uint32_t b, char *name)
 {
     struct tact_log_pairs *pairs = &log->pairs;
     const uint64_t size = log->layout.size, pair_size = log->layout.element->size;
@@ -122,7 +122,7 @@ static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
     return 0;
 }
 
-static bool contains_pair(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
+static bool does_list_contain_pair(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
     return pairs->pair_hash_slot_count > 0 && pairs->slots[pair_hash_slot(pairs, a, b)] != 0;
 }
@@ -133,8 +133,8 @@ int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
     int rc = 0;
 
     while (rc == 0 && tact_log_next_element(log, &tick, &element)) {
-        if (!contains_pair(&log->pairs, element.a, element.b)) {
-            rc = add_pair(log, element.a, element.b, tact_span_copy(element.name));
+        if (!does_list_contain_pair(&log->pairs, element.a, element.b)) {
+            rc = add_pair_of_log(log, element.a, element.b, tact_span_copy(element.name));
         }
     }
     return rc;
@@ -146,8 +146,8 @@ int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from
 
     for (size_t i = 0; rc == 0 && i < from->count; i++) {
         const struct tact_log_pair *pair = &from->list[i];
-        if (!contains_pair(&log->pairs, pair->a, pair->b)) {
-            rc = add_pair(log, pair->a, pair->b, strdup(pair->name));
+        if (!does_list_contain_pair(&log->pairs, pair->a, pair->b)) {
+            rc = add_pair_of_log(log, pair->a, pair->b, strdup(pair->name));
         }
     }
     return rc;

@@ -203,12 +203,12 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
 
 /* Stores the id of a topic's channel: a topic has one channel, by which its messages are counted.
  */
-static int set_id_of_single_channel(int *known_id, int id)
+static int set_id_of_single_channel(int *single_channel_id, int id)
 {
-    if (*known_id >= 0 && *known_id != id) {
+    if (*single_channel_id >= 0 && *single_channel_id != id) {
         return -EBADMSG;
     }
-    *known_id = id;
+    *single_channel_id = id;
     return 0;
 }
 

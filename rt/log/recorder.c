@@ -27,7 +27,8 @@ struct tact_recorder_options tact_recorder_options_default(void)
     };
 }
 
-static int check_options(const struct tact_recorder_options *options, struct tact_error *err)
+static int check_recorder_options(const struct tact_recorder_options *options,
+                                  struct tact_error *err)
 {
     if (options->ring_ticks < 1 || options->ring_ticks > 1U << 24 || options->ring_events < 1 ||
         options->ring_events > 1U << 20) {
@@ -168,7 +169,7 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
                        struct tact_recorder **out, struct tact_error *err)
 {
     tact_error_at(err, path, 0, 0, NULL);
-    int rc = check_options(options, err);
+    int rc = check_recorder_options(options, err);
     if (rc == 0) {
         rc = tact_encoder_check_content(content, err);
     }

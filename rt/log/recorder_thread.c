@@ -178,8 +178,8 @@ void tact_recorder_write_tick(struct tact_recorder_part *recorder, const struct 
     }
 }
 
-static void encode_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
-                         char *name, char *text)
+static void encode_recorder_event(struct tact_recorder_part *recorder, uint64_t tick,
+                                  int64_t stamp_ns, char *name, char *text)
 {
     if (is_chunk_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();
@@ -201,7 +201,7 @@ void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
     }
     event.name[sizeof event.name - 1] = '\0';
     event.text[sizeof event.text - 1] = '\0';
-    encode_event(recorder, event.tick, event.stamp_ns, event.name, event.text);
+    encode_recorder_event(recorder, event.tick, event.stamp_ns, event.name, event.text);
     recorder->unflushed_element_count[ring]++;
     if (is_chunk_due(recorder)) {
         tact_recorder_flush(recorder);
@@ -219,7 +219,7 @@ static void append_queued_event(struct tact_recorder_part *recorder,
         if (recorder->report.error != 0) {
             recorder->report.discarded++;
         } else {
-            encode_event(recorder, event->tick, event->stamp_ns, event->name, event->text);
+            encode_recorder_event(recorder, event->tick, event->stamp_ns, event->name, event->text);
         }
         free(event);
         event = next;

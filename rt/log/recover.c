@@ -190,12 +190,12 @@ static uint32_t committed_element_count(struct recovery *r, int ring, bool *dama
     }
     /* Of valid elements beyond the counter one may be new; more mean that the counter is wrong.
      */
-    uint32_t element_count = 0;
+    uint32_t elements_beyond_head = 0;
     while (count < capacity && tact_ring_file_element(rings, ring, r->next[ring] + count)) {
         count++;
-        element_count++;
+        elements_beyond_head++;
     }
-    *damaged = *damaged || element_count > 1;
+    *damaged = *damaged || elements_beyond_head > 1;
     return count;
 }
 
@@ -515,8 +515,8 @@ static int resume_log_writer(struct recovery *r)
     recorder->options = r->description.options;
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
-    bool matches = tact_encoder_has_channels(&recorder->encoder, count);
-    return matches ? 0 : refuse_log(r, "the recorder's rings have other topics than the log");
+    bool topics_match = tact_encoder_has_channels(&recorder->encoder, count);
+    return topics_match ? 0 : refuse_log(r, "the recorder's rings have other topics than the log");
 }
 
 static int run_recovery(struct recovery *r, const char *folder)

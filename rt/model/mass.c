@@ -41,8 +41,8 @@ void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
 }
 
 /* Area, unit normal and centre of a triangle. */
-static double measure_triangle(const double *a, const double *b, const double *c, double normal[3],
-                               double center[3])
+static double measure_triangle_area_and_normal(const double *a, const double *b, const double *c,
+                                               double normal[3], double center[3])
 {
     double ab[3], ac[3], cross[3];
     tact_v3_sub(ab, b, a);
@@ -60,7 +60,7 @@ static double measure_mesh_pyramid(enum model_mesh_mass_rule rule, const double 
                                    const double *c, const double apex[3], double center[3])
 {
     double normal[3], from[3];
-    const double area = measure_triangle(a, b, c, normal, center);
+    const double area = measure_triangle_area_and_normal(a, b, c, normal, center);
     tact_v3_sub(from, center, apex);
     const double volume = tact_v3_dot(from, normal) * area / 3.0;
     return rule == MODEL_MASS_SHELL                    ? area
@@ -74,8 +74,8 @@ static void find_surface_center(const double *v, const uint32_t *t, size_t count
     double sum = 0.0, normal[3], triangle_center[3];
     tact_v3_set(center, 0.0, 0.0, 0.0);
     for (size_t i = 0; i < count; i++) {
-        const double area = measure_triangle(v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
-                                             v + 3 * t[3 * i + 2], normal, triangle_center);
+        const double area = measure_triangle_area_and_normal(
+            v + 3 * t[3 * i], v + 3 * t[3 * i + 1], v + 3 * t[3 * i + 2], normal, triangle_center);
         tact_v3_axpy(center, area, triangle_center);
         sum += area;
     }
@@ -301,11 +301,11 @@ static int check_masses(struct model *m)
 {
     for (size_t i = 1; i < m->bodies.count; i++) {
         const struct model_mass *mass = &m->bodies.at[i].mass;
-        bool is_finite = isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
+        bool is_mass_finite = isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
         for (int k = 0; k < 9; k++) {
-            is_finite &= isfinite(mass->inertia[k]) != 0;
+            is_mass_finite &= isfinite(mass->inertia[k]) != 0;
         }
-        if (!is_finite) {
+        if (!is_mass_finite) {
             return tact_model_report_error(m, m->bodies.at[i].line,
                                            "the mass or inertia of this body is too large");
         }

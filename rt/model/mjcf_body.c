@@ -5,7 +5,7 @@
 #include "rt/model/mjcf_internal.h"
 
 /* Position and attitude of an element as a pose. */
-static int read_pose(struct mjcf_reader *r, const xmlNode *node, struct tact_pose *pose)
+static int read_mjcf_pose(struct mjcf_reader *r, const xmlNode *node, struct tact_pose *pose)
 {
     struct mjcf_attitude attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}};
     *pose = tact_pose_identity();
@@ -23,7 +23,7 @@ static int read_inertial(struct mjcf_reader *r, const xmlNode *node, struct mode
     double inertia_in_own_frame[9] = {0.0};
     int rc = tact_xml_check_attributes(
         m, node, "pos mass diaginertia fullinertia " MJCF_ATTITUDE_ATTRIBUTES, "", "");
-    rc = rc ? rc : read_pose(r, node, &pose);
+    rc = rc ? rc : read_mjcf_pose(r, node, &pose);
     int mass_number_count = rc ? 0 : tact_xml_read_numbers(m, node, "mass", &mass, 1, 1);
     int diagonal_number_count =
         mass_number_count < 0
@@ -94,8 +94,8 @@ static int set_joint_limits(struct mjcf_reader *r, const xmlNode *node, const st
     return 0;
 }
 
-static int read_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_default_class,
-                      const struct tact_pose *frame, int body)
+static int read_mjcf_joint(struct mjcf_reader *r, const xmlNode *node, int inherited_default_class,
+                           const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
     int class = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
@@ -183,7 +183,7 @@ static int resolve_fromto(struct mjcf_reader *r, const xmlNode *node, struct mjc
     return 0;
 }
 
-static int find_mesh(struct mjcf_reader *r, const xmlNode *node, const char *name)
+static int find_mjcf_mesh(struct mjcf_reader *r, const xmlNode *node, const char *name)
 {
     const struct model *m = r->model;
     for (size_t i = 0; name && i < m->meshes.count; i++) {
@@ -217,7 +217,7 @@ static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjc
                     : "geom: a plane, height field or sdf is not supported in a hand");
     }
     if (out->kind == MODEL_GEOM_MESH) {
-        out->mesh = find_mesh(r, node, g->mesh);
+        out->mesh = find_mjcf_mesh(r, node, g->mesh);
         return out->mesh < 0 ? out->mesh : 0;
     }
     if (g->has_shell_inertia) {
@@ -290,7 +290,7 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
     double gravity_compensation = 0.0;
     int rc = tact_xml_check_attributes(
         m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE_ATTRIBUTES, "user sleep", "");
-    rc = rc ? rc : read_pose(r, node, &pose_in_frame);
+    rc = rc ? rc : read_mjcf_pose(r, node, &pose_in_frame);
     int n = rc ? 0 : tact_xml_read_numbers(m, node, "gravcomp", &gravity_compensation, 1, 1);
     int is_mocap = n < 0 ? -1 : tact_xml_read_word(m, node, "mocap", "false true");
     if (rc || n < 0 || is_mocap < -1) {
@@ -324,13 +324,14 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
 }
 
 /* Reads an MJCF <frame>: it moves the elements in it, and may set their class. */
-static int read_frame(struct mjcf_reader *r, const xmlNode *node, int parent,
-                      int inherited_default_class, const struct tact_pose *frame, int body)
+static int read_mjcf_frame_element(struct mjcf_reader *r, const xmlNode *node, int parent,
+                                   int inherited_default_class, const struct tact_pose *frame,
+                                   int body)
 {
     struct tact_pose pose_in_parent_frame = tact_pose_identity(), pose_in_body;
     int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE_ATTRIBUTES,
                                        "name", "");
-    rc = rc ? rc : read_pose(r, node, &pose_in_parent_frame);
+    rc = rc ? rc : read_mjcf_pose(r, node, &pose_in_parent_frame);
     int class = rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
     if (class < 0) {
         return class;
@@ -350,13 +351,13 @@ int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,
         if (!strcmp(name, "inertial") && body && !strcmp(tact_xml_node_name(node), "body")) {
             rc = read_inertial(r, n, &m->bodies.at[body]);
         } else if (!strcmp(name, "joint")) {
-            rc = read_joint(r, n, inherited_default_class, frame, body);
+            rc = read_mjcf_joint(r, n, inherited_default_class, frame, body);
         } else if (!strcmp(name, "geom")) {
             rc = read_geom(r, n, inherited_default_class, frame, body);
         } else if (!strcmp(name, "body")) {
             rc = read_child_body(r, n, body, inherited_default_class, frame);
         } else if (!strcmp(name, "frame")) {
-            rc = read_frame(r, n, parent, inherited_default_class, frame, body);
+            rc = read_mjcf_frame_element(r, n, parent, inherited_default_class, frame, body);
         } else if (tact_xml_list_has_word("site camera light", name)) {
             tact_model_add_note(m, tact_xml_node_line(n),
                                 "<%s> is left out: it does not affect the motion", name);

@@ -25,12 +25,12 @@ int tact_model_report_error(struct model *m, int line, const char *format, ...)
 }
 
 int tact_model_report_repeated_name(struct model *m, const xmlNode *node, const char *name,
-                                    int other_line)
+                                    int line_of_first_use)
 {
     return tact_model_report_error(
         m, tact_xml_node_line(node),
         "%s: the name \"%.60s\" is already used in line %d: expected another one",
-        tact_xml_node_name(node), name, other_line);
+        tact_xml_node_name(node), name, line_of_first_use);
 }
 
 void tact_model_add_note(struct model *m, int line, const char *format, ...)
@@ -64,11 +64,11 @@ int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *c
     }
     if (*count == *capacity) {
         const size_t larger_capacity = *capacity ? 2 * *capacity : 16;
-        void *grown = realloc(*at, larger_capacity * size);
-        if (!grown) {
+        void *reallocated_array = realloc(*at, larger_capacity * size);
+        if (!reallocated_array) {
             return tact_model_report_no_memory(m);
         }
-        *at = grown;
+        *at = reallocated_array;
         *capacity = larger_capacity;
     }
     memset((char *)*at + *count * size, 0, size);
@@ -80,12 +80,13 @@ const char *tact_model_copy_text(struct model *m, const char *text)
     char *copy = strdup(text);
     if (copy && m->texts.count == m->texts.capacity) {
         const size_t larger_capacity = m->texts.capacity ? 2 * m->texts.capacity : 64;
-        char **grown = realloc(m->texts.at, larger_capacity * sizeof *grown);
-        if (!grown) {
+        char **reallocated_array =
+            realloc(m->texts.at, larger_capacity * sizeof *reallocated_array);
+        if (!reallocated_array) {
             free(copy);
             return NULL;
         }
-        m->texts.at = grown;
+        m->texts.at = reallocated_array;
         m->texts.capacity = larger_capacity;
     }
     if (copy) {

@@ -197,8 +197,8 @@ static int read_collision(struct urdf_reader *r, const xmlNode *node, int body)
 }
 
 /* Adds the body of a link, whose joint places it in its parent. */
-static int add_link(struct urdf_reader *r, const xmlNode *link, int parent,
-                    const struct tact_pose *pose)
+static int add_urdf_link(struct urdf_reader *r, const xmlNode *link, int parent,
+                         const struct tact_pose *pose)
 {
     struct model *m = r->model;
     int at = MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(link));
@@ -297,7 +297,7 @@ static int check_joint_elements(struct model *m, const xmlNode *node)
 }
 
 /* Adds the joint of a body, unless it is fixed. */
-static int add_joint(struct urdf_reader *r, const xmlNode *node, int body)
+static int add_urdf_joint(struct urdf_reader *r, const xmlNode *node, int body)
 {
     struct model *m = r->model;
     int type = tact_xml_read_word(m, node, "type", "revolute continuous prismatic fixed");
@@ -337,12 +337,12 @@ static int add_link_subtree(struct urdf_reader *r, const xmlNode *link, int pare
     struct model *m = r->model;
     struct tact_pose pose = tact_pose_identity();
     int rc = joint ? read_origin(m, joint, &pose) : 0;
-    int at = rc ? rc : add_link(r, link, parent, &pose);
-    rc = at < 0 ? at : joint ? add_joint(r, joint, at) : 0;
+    int at = rc ? rc : add_urdf_link(r, link, parent, &pose);
+    rc = at < 0 ? at : joint ? add_urdf_joint(r, joint, at) : 0;
     return rc ? rc : at;
 }
 
-static const xmlNode *find_link(const struct urdf_reader *r, const char *name)
+static const xmlNode *find_urdf_link(const struct urdf_reader *r, const char *name)
 {
     for (size_t i = 0; i < r->links.count; i++) {
         if (!strcmp(r->links.at[i].name, name)) {
@@ -362,7 +362,8 @@ static int add_links_after_parents(struct urdf_reader *r)
             struct urdf_joint *joint = &r->joints.at[i];
             const char *name = m->bodies.at[body].name;
             if (!joint->is_added_to_tree && body && !strcmp(joint->parent, name)) {
-                int at = add_link_subtree(r, find_link(r, joint->child), (int)body, joint->node);
+                int at =
+                    add_link_subtree(r, find_urdf_link(r, joint->child), (int)body, joint->node);
                 if (at < 0) {
                     return at;
                 }
@@ -387,7 +388,7 @@ static int collect_link_or_joint(struct urdf_reader *r, const xmlNode *n)
     struct model *m = r->model;
     const bool is_link_element = !strcmp(tact_xml_node_name(n), "link");
     const char *name = tact_xml_read_text(m, n, "name");
-    if (!name || !name[0] || (is_link_element && find_link(r, name))) {
+    if (!name || !name[0] || (is_link_element && find_urdf_link(r, name))) {
         return tact_model_report_error(m, tact_xml_node_line(n),
                                        "%s: expected a name, which no other link may have",
                                        tact_xml_node_name(n));
@@ -466,7 +467,7 @@ static int collect_links_and_joints(struct urdf_reader *r, const xmlNode *root)
     }
     for (size_t i = 0; !rc && i < r->joints.count; i++) {
         const struct urdf_joint *joint = &r->joints.at[i];
-        if (!find_link(r, joint->parent) || !find_link(r, joint->child)) {
+        if (!find_urdf_link(r, joint->parent) || !find_urdf_link(r, joint->child)) {
             rc = tact_model_report_error(
                 m, tact_xml_node_line(joint->node),
                 "joint: its parent \"%.60s\" or its child \"%.60s\" is no link of the file",

@@ -190,7 +190,7 @@ static void append_mesh_shape(struct writer *w, const struct model_mesh *mesh)
     }
 }
 
-static void write_shape(struct writer *w, int level, const struct model_geom *g)
+static void write_shape_of_link(struct writer *w, int level, const struct model_geom *g)
 {
     const struct model *m = w->model;
     struct tact_pose pose;
@@ -219,7 +219,7 @@ static void write_shape(struct writer *w, int level, const struct model_geom *g)
     end_yaml_line(w);
 }
 
-static void write_shapes(struct writer *w, int level, int link)
+static void write_shapes_of_link(struct writer *w, int level, int link)
 {
     const struct model *m = w->model;
     bool first = true;
@@ -231,12 +231,12 @@ static void write_shapes(struct writer *w, int level, int link)
                 end_yaml_line(w);
             }
             first = false;
-            write_shape(w, level + 1, g);
+            write_shape_of_link(w, level + 1, g);
         }
     }
 }
 
-static void write_mass(struct writer *w, int level, const struct model_mass *mass)
+static void write_mass_of_link(struct writer *w, int level, const struct model_mass *mass)
 {
     const double *i = mass->inertia;
     const double six[6] = {i[0], i[4], i[8], i[1], i[2], i[5]};
@@ -318,7 +318,7 @@ static void write_tendon(struct writer *w, int level, const struct model_joint *
     }
 }
 
-static void write_joint(struct writer *w, int level, const struct model_link *link)
+static void write_joint_of_link(struct writer *w, int level, const struct model_link *link)
 {
     const struct model_joint *j = &w->model->joints.at[link->joint];
     const double start = j->mimic.line ? 0.0 : joint_start_position(w, j);
@@ -362,7 +362,7 @@ static void write_joint(struct writer *w, int level, const struct model_link *li
     }
 }
 
-static void write_link(struct writer *w, int number)
+static void write_hand_link(struct writer *w, int number)
 {
     const struct model_link *link = &w->model->links.at[number];
     const struct model_joint *j = &w->model->joints.at[link->joint];
@@ -373,10 +373,10 @@ static void write_link(struct writer *w, int number)
         begin_yaml_line(w, 2, "parent: %s", w->model->links.at[link->parent].name);
         end_yaml_line(w);
     }
-    write_joint(w, 2, link);
+    write_joint_of_link(w, 2, link);
     w->line = w->model->bodies.at[j->body].line;
-    write_mass(w, 2, &link->mass);
-    write_shapes(w, 2, number);
+    write_mass_of_link(w, 2, &link->mass);
+    write_shapes_of_link(w, 2, number);
 }
 
 static void write_hand_base(struct writer *w)
@@ -399,9 +399,9 @@ static void write_hand_base(struct writer *w)
         end_yaml_line(w);
     }
     if (has_base_mass) {
-        write_mass(w, 1, &m->base.mass);
+        write_mass_of_link(w, 1, &m->base.mass);
     }
-    write_shapes(w, 1, -1);
+    write_shapes_of_link(w, 1, -1);
 }
 
 /* Writes one entry of the root list `exclude`. */
@@ -525,7 +525,7 @@ int tact_model_write(struct model *m, const struct tact_hand_file_options *optio
     begin_yaml_line(&w, 0, "links:");
     end_yaml_line(&w);
     for (size_t i = 0; i < m->links.count; i++) {
-        write_link(&w, (int)i);
+        write_hand_link(&w, (int)i);
     }
     int rc = write_exclusions(&w, name);
     out->yaml = w.text;

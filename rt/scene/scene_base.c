@@ -119,17 +119,18 @@ static void set_numbers_of_diagonal(struct tact_scene_hand *hand)
 
 /* Sets stiffness and damping of a coordinate from axis_stiffness and axis_damping of its base,
  * where the file has them. */
-static void set_numbers_of_axis(const struct tact_scene_coupling *of_base, int axis,
+static void set_numbers_of_axis(const struct tact_scene_coupling *base_coupling, int axis,
                                 struct tact_scene_coupling *out)
 {
-    const struct tact_scene_file_coupling *file = (const struct tact_scene_file_coupling *)of_base;
+    const struct tact_scene_file_coupling *file =
+        (const struct tact_scene_file_coupling *)base_coupling;
     out->stiffness = file->axis_stiffness ? file->axis_stiffness[axis] : out->stiffness;
     out->damping = file->axis_damping ? file->axis_damping[axis] : out->damping;
 }
 
 bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rotation)
 {
-    bool is_unequal = false;
+    bool have_axes_different_gains = false;
     if (!tact_scene_base_links(hand)) {
         return false;
     }
@@ -137,9 +138,10 @@ bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rot
     const struct tact_scene_coupling *first = links->joint.coupling;
     for (int i = 1; first && i < 3; i++) {
         const struct tact_scene_coupling *other = links[i].joint.coupling;
-        is_unequal |= other->stiffness != first->stiffness || other->damping != first->damping;
+        have_axes_different_gains |=
+            other->stiffness != first->stiffness || other->damping != first->damping;
     }
-    return is_unequal;
+    return have_axes_different_gains;
 }
 
 /* Memory is that of libcyaml, whose allocator is malloc, and which frees what the schema lists. */

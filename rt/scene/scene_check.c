@@ -227,8 +227,8 @@ static int check_start_state(const struct tact_scene_check *check,
                                              "rad/s");
 }
 
-static int check_body(const struct tact_scene_check *check, struct tact_scene_body *body,
-                      double max_speed, const char *path)
+static int check_scene_body(const struct tact_scene_check *check, struct tact_scene_body *body,
+                            double max_speed, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_check_quat(check, body->quat_wxyz,
@@ -311,8 +311,8 @@ static int check_joint_stops(const struct tact_scene_check *check,
     return 0;
 }
 
-static int check_constraint(const struct tact_scene_check *check,
-                            struct tact_scene_constraint *constraint, const char *path)
+static int check_scene_constraint(const struct tact_scene_check *check,
+                                  struct tact_scene_constraint *constraint, const char *path)
 {
     static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
     static const char *const axial[] = {"axis", "lower", "upper", "damping", "friction", NULL};
@@ -433,8 +433,8 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
     return rc;
 }
 
-static int check_hand(const struct tact_scene_check *check, struct tact_scene *scene,
-                      uint32_t number)
+static int check_scene_hand(const struct tact_scene_check *check, struct tact_scene *scene,
+                            uint32_t number)
 {
     struct tact_scene_hand *hand = &scene->hands[number];
     static const char *const start[] = {"exclude", "keep", "refuse", NULL};
@@ -574,15 +574,15 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
         tact_scene_body_key(scene, i, path);
-        rc = check_body(check, &scene->bodies[i], scene->max_speed, path);
+        rc = check_scene_body(check, &scene->bodies[i], scene->max_speed, path);
     }
     for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "joints[%u]", i);
-        rc = check_constraint(check, &scene->joints[i], path);
+        rc = check_scene_constraint(check, &scene->joints[i], path);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
-        rc = check_hand(check, scene, i);
+        rc = check_scene_hand(check, scene, i);
     }
     return rc ? rc : check_input_and_output_values(check, scene);
 }

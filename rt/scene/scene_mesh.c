@@ -286,7 +286,7 @@ static void add_point_inertia(double inertia[9], const double r[3], double mass)
     }
 }
 
-static void add_shape(struct sums *sums, const struct tact_scene_shape *shape)
+static void add_shape_to_mass_sums(struct sums *sums, const struct tact_scene_shape *shape)
 {
     struct tact_shape_mass mass;
     double rotation[9], rotation_times_inertia[9], inertia_in_body_axes[9], centroid[3];
@@ -311,7 +311,7 @@ static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count
 {
     struct sums sums = {0};
     for (uint32_t i = 0; i < count; i++) {
-        add_shape(&sums, &shapes[i]);
+        add_shape_to_mass_sums(&sums, &shapes[i]);
     }
     tact_v3_scale(center, sums.first, 1.0 / sums.volume);
     add_point_inertia(sums.inertia, center, -sums.volume);
@@ -348,8 +348,8 @@ static int fill_mass_from_shapes(const struct tact_scene_check *check,
     return tact_scene_check_inertia(check, *inertia, path);
 }
 
-static int make_body(const struct tact_scene_check *check, struct tact_scene *scene,
-                     const struct tact_scene_files *files, uint32_t number)
+static int make_body_shapes_and_mass(const struct tact_scene_check *check, struct tact_scene *scene,
+                                     const struct tact_scene_files *files, uint32_t number)
 {
     struct tact_scene_body *body = &scene->bodies[number];
     char path[TACT_SCENE_PATH_BYTES];
@@ -406,7 +406,7 @@ int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_sce
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
-        rc = make_body(check, scene, files, i);
+        rc = make_body_shapes_and_mass(check, scene, files, i);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
@@ -420,7 +420,7 @@ int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_sce
     return rc;
 }
 
-static void free_shapes(struct tact_scene_shape *shapes, uint32_t count)
+static void free_scene_shapes(struct tact_scene_shape *shapes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         tact_shape_release(&shapes[i].shape);
@@ -435,11 +435,12 @@ static void free_shapes(struct tact_scene_shape *shapes, uint32_t count)
 void tact_scene_free_shapes(struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
-        free_shapes(scene->bodies[i].shapes, scene->bodies[i].shapes_count);
+        free_scene_shapes(scene->bodies[i].shapes, scene->bodies[i].shapes_count);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         for (uint32_t j = 0; j < scene->hands[i].links_count; j++) {
-            free_shapes(scene->hands[i].links[j].shapes, scene->hands[i].links[j].shapes_count);
+            free_scene_shapes(scene->hands[i].links[j].shapes,
+                              scene->hands[i].links[j].shapes_count);
         }
     }
 }

@@ -181,9 +181,9 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
     for (uint32_t i = 0; i < hand->links_count; i++) {
         count += hand->links[i].joint.tendon_count;
     }
-    struct tact_tendon_term *all_terms = calloc(count + 1, sizeof *all_terms),
-                            *next_term = all_terms;
-    for (uint32_t i = 0; all_terms && i < hand->links_count; i++) {
+    struct tact_tendon_term *tendon_terms = calloc(count + 1, sizeof *tendon_terms),
+                            *next_term = tendon_terms;
+    for (uint32_t i = 0; tendon_terms && i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
         links[i].tendon = next_term;
         links[i].tendon_count = (int)joint->tendon_count;
@@ -193,7 +193,7 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
                                           joint->tendon[k].coefficient};
         }
     }
-    return all_terms;
+    return tendon_terms;
 }
 
 /* Sets the matrices of the coupling of a base, or the numbers of its couplings' axes; both are

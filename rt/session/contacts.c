@@ -41,7 +41,8 @@ static const struct contact_field fields[] = {
 _Static_assert(CONTACT_EXTRAS_OFFSET == CONTACT_MARGINS_OFFSET + TACT_MARGIN_COUNT,
                "the extras follow");
 
-static int add_field(struct tact_layout *to, const char *name, const char *unit, int count)
+static int add_contact_element_field(struct tact_layout *to, const char *name, const char *unit,
+                                     int count)
 {
     long rc = count > 0 ? tact_layout_add(to, TACT_FIELD_OUTPUT, name, unit, (uint32_t)count) : 0;
     return rc < 0 ? (int)rc : 0;
@@ -58,15 +59,21 @@ static int add_contact_fields(struct tact_layout *to,
             return (int)rc;
         }
     }
-    int rc = add_field(to, "pieces", "each: centre m, normal, impulse on the first N s, N m s",
-                       optional_fields->pieces);
-    rc = rc ? rc : add_field(to, "preload", SESSION_PRELOAD_UNIT, optional_fields->preload);
+    int rc = add_contact_element_field(to, "pieces",
+                                       "each: centre m, normal, impulse on the first N s, N m s",
+                                       optional_fields->pieces);
     rc = rc ? rc
-            : add_field(to, "springs",
-                        "each: impulse N s, N m s, angle rad, world; of the patch, then its "
-                        "pieces",
-                        optional_fields->springs);
-    return rc ? rc : add_field(to, "state", "what the contact model keeps", optional_fields->state);
+            : add_contact_element_field(to, "preload", SESSION_PRELOAD_UNIT,
+                                        optional_fields->preload);
+    rc = rc ? rc
+            : add_contact_element_field(
+                  to, "springs",
+                  "each: impulse N s, N m s, angle rad, world; of the patch, then its "
+                  "pieces",
+                  optional_fields->springs);
+    return rc ? rc
+              : add_contact_element_field(to, "state", "what the contact model keeps",
+                                          optional_fields->state);
 }
 
 static struct session_optional_fields optional_fields_of_pair(const struct tact_session *s,
@@ -172,8 +179,9 @@ static int make_contact_list_element(struct tact_session *s)
 static int contacts_in_a_record(const struct tact_session *s)
 {
     const size_t fixed = tact_layout_bytes(&s->layout) + sizeof(double);
-    const size_t each = (TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double);
-    return (int)((TACT_RECORD_BYTES_MAX - fixed) / each);
+    const size_t contact_element_bytes =
+        (TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double);
+    return (int)((TACT_RECORD_BYTES_MAX - fixed) / contact_element_bytes);
 }
 
 /* Adds the contact list to the layout, with its capacity. */
@@ -181,11 +189,12 @@ static int add_contact_list(struct tact_session *s)
 {
     const struct tact_world_extent extent = tact_world_extent(s->world);
     const unsigned bytes = extent.state ? MAX_BYTES_OF_ALL_NEAR_PAIRS : MAX_BYTES_OF_ALL_PAIRS;
-    const int within_bytes =
+    const int capacity_within_bytes =
         (int)(bytes / ((TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double)));
     int computed_capacity = MIN_CONTACT_LIST_CAPACITY +
                             CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
-    computed_capacity = within_bytes > computed_capacity ? within_bytes : computed_capacity;
+    computed_capacity =
+        capacity_within_bytes > computed_capacity ? capacity_within_bytes : computed_capacity;
     int capacity =
         extent.state ? tact_world_near_capacity(s->world) : tact_world_contact_capacity(s->world);
     capacity = capacity < extent.pairs ? capacity : extent.pairs;
@@ -303,7 +312,7 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     const struct session_pair *p = tact_session_find_known_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
-    double *optional_values = v + CONTACT_EXTRAS_OFFSET;
+    double *next_optional_value = v + CONTACT_EXTRAS_OFFSET;
     const struct session_near_pair *near_pair =
         tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_near_pair_state(s, pair);
     v[CONTACT_STATUS_OFFSET] = near_pair ? near_pair->status : 0;
@@ -325,44 +334,44 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     const int length = optional_fields.pieces + optional_fields.preload + optional_fields.springs +
                        optional_fields.state;
     if (length > 0) {
-        memset(optional_values, 0, (size_t)length * sizeof *v);
+        memset(next_optional_value, 0, (size_t)length * sizeof *v);
     }
     if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
-        fill_piece_fields(s, pair, optional_values);
+        fill_piece_fields(s, pair, next_optional_value);
     }
-    optional_values += optional_fields.pieces;
+    next_optional_value += optional_fields.pieces;
     if (optional_fields.preload) {
-        *optional_values++ = p->starts_deeper_than_target ? c->preload : 0.0;
+        *next_optional_value++ = p->starts_deeper_than_target ? c->preload : 0.0;
     }
     if (optional_fields.springs) {
-        fill_spring_fields(s, pair, optional_values);
+        fill_spring_fields(s, pair, next_optional_value);
     }
     if (optional_fields.state) {
-        fill_model_state_fields(s, pair, optional_values + optional_fields.springs);
+        fill_model_state_fields(s, pair, next_optional_value + optional_fields.springs);
     }
 }
 
-static void restore_contact(struct tact_session *s, int pair, const double *v)
+static void restore_contact_of_record(struct tact_session *s, int pair, const double *v)
 {
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     struct tact_contact *c = tact_world_contact(s->world, pair);
-    const double *optional_values = v + CONTACT_EXTRAS_OFFSET;
+    const double *next_optional_value = v + CONTACT_EXTRAS_OFFSET;
     memcpy(c->warm, v + CONTACT_WARM_START_OFFSET, sizeof c->warm);
     tact_v3_copy(c->warm_point, v + CONTACT_WARM_START_OFFSET + 6);
     tact_world_set_direction(s->world, pair, v + CONTACT_DIRECTION_OFFSET);
     if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
-        restore_contact_pieces(s, pair, optional_values);
+        restore_contact_pieces(s, pair, next_optional_value);
     }
-    optional_values += optional_fields.pieces;
+    next_optional_value += optional_fields.pieces;
     c->preload =
         optional_fields.preload && tact_session_find_known_pair(s, pair)->starts_deeper_than_target
-            ? *optional_values
+            ? *next_optional_value
             : 0.0;
-    optional_values += optional_fields.preload;
+    next_optional_value += optional_fields.preload;
     if (optional_fields.springs) {
-        restore_contact_springs(s, pair, optional_values);
+        restore_contact_springs(s, pair, next_optional_value);
     }
-    restore_contact_model_state(s, pair, optional_values + optional_fields.springs);
+    restore_contact_model_state(s, pair, next_optional_value + optional_fields.springs);
     c->starting = 0;
     c->touching = 0;
     c->split = 0;
@@ -443,12 +452,12 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
         if (!tact_session_find_known_pair(s, near[i])->record_offset_plus_one) {
-            restore_contact(s, near[i], s->absent_contact_values);
+            restore_contact_of_record(s, near[i], s->absent_contact_values);
         }
     }
     for (int i = 0; i < s->recorded_pair_count; i++) {
         tact_world_add_near(s->world, s->recorded_pairs[i]);
-        restore_contact(
+        restore_contact_of_record(
             s, s->recorded_pairs[i],
             values + tact_session_find_known_pair(s, s->recorded_pairs[i])->record_offset_plus_one -
                 1);

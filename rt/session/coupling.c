@@ -136,24 +136,26 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
  */
 static void measure_base_rotation(const struct tact_session *s, struct session_coupling *c)
 {
-    double previous_vector[3], current_vector[3], from[4], to[4], rotation[4], rotation_vector[3];
+    double previous_rotation_vector[3], current_rotation_vector[3], from[4], to[4], rotation[4],
+        rotation_vector[3];
     for (int i = 0; i < 3; i++) {
         if (c[i].device_displacement == 0.0 && c[i].state.ticks == 0.0) {
             return;
         }
-        previous_vector[i] = c[i].state.input_sum - c[i].device_displacement;
-        current_vector[i] = c[i].state.input_sum;
+        previous_rotation_vector[i] = c[i].state.input_sum - c[i].device_displacement;
+        current_rotation_vector[i] = c[i].state.input_sum;
     }
-    tact_quat_from_rotvec(from, previous_vector);
-    tact_quat_from_rotvec(to, current_vector);
+    tact_quat_from_rotvec(from, previous_rotation_vector);
+    tact_quat_from_rotvec(to, current_rotation_vector);
     for (int i = 1; i < 4; i++) {
         from[i] = -from[i];
     }
     tact_quat_mul(rotation, to, from);
     tact_quat_to_rotvec(rotation_vector, rotation);
-    tact_v3_sub(previous_vector, current_vector, previous_vector);
+    tact_v3_sub(previous_rotation_vector, current_rotation_vector, previous_rotation_vector);
     const int is_rotation_vector_flip =
-        tact_v3_norm(previous_vector) - tact_v3_norm(rotation_vector) > ROTATION_VECTOR_JUMP_ANGLE;
+        tact_v3_norm(previous_rotation_vector) - tact_v3_norm(rotation_vector) >
+        ROTATION_VECTOR_JUMP_ANGLE;
     for (int i = 0; i < 3; i++) {
         c[i].device_displacement = rotation_vector[i];
         if (is_rotation_vector_flip) {
@@ -202,13 +204,13 @@ static void forget_absorbed_energy(const struct tact_session *s, struct session_
 {
     struct session_port_delay *delay = &c->port.delay;
     double *energy = &c->state.energy_absorbed_since_contact;
-    const int touches = is_hand_in_contact(s, c->hand);
+    const int is_coupled_hand_in_contact = is_hand_in_contact(s, c->hand);
     if (s->precedes_results_39) {
-        *energy = touches ? *energy : 0.0;
+        *energy = is_coupled_hand_in_contact ? *energy : 0.0;
         return;
     }
     delay->ticks_without_contact =
-        touches ? 0.0 : fmin(delay->ticks_without_contact, delay->count) + 1.0;
+        is_coupled_hand_in_contact ? 0.0 : fmin(delay->ticks_without_contact, delay->count) + 1.0;
     *energy = delay->ticks_without_contact > delay->count ? fmin(0.0, *energy) : *energy;
 }
 

@@ -43,7 +43,8 @@ int tact_session_create_holds(struct tact_session *s)
     return 0;
 }
 
-static void add_event(struct session_hold *hold, enum session_hold_event_kind kind, uint64_t tick)
+static void add_hold_event(struct session_hold *hold, enum session_hold_event_kind kind,
+                           uint64_t tick)
 {
     hold->count[kind]++;
     if (hold->events < SESSION_MAX_HOLD_EVENTS) {
@@ -133,7 +134,7 @@ static void update_slip_episode(struct session_hold *hold, uint64_t tick,
     if (hold->slides && !hold->is_slip_reported &&
         (hold->episode.slip > MIN_SLIP_DISTANCE || hold->episode.turn > MIN_SLIP_ANGLE)) {
         hold->is_slip_reported = 1;
-        add_event(hold, SESSION_HOLD_SLIP, hold->episode.tick);
+        add_hold_event(hold, SESSION_HOLD_SLIP, hold->episode.tick);
     }
 }
 
@@ -145,13 +146,13 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
         if (hold->tick_sums.touching && !hold->touches) {
-            add_event(hold, SESSION_HOLD_TOUCH, tick);
+            add_hold_event(hold, SESSION_HOLD_TOUCH, tick);
             hold->touches = 1;
         }
         hold->last_touch_tick = hold->tick_sums.touching ? tick : hold->last_touch_tick;
         update_slip_episode(hold, tick, ticks_to_end_episode);
         if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_episode) {
-            add_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1);
+            add_hold_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1);
             hold->touches = hold->slides = 0;
         }
     }

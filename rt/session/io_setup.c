@@ -25,12 +25,12 @@ static void set_error_key_of_device(const struct tact_session *s, uint32_t index
 static const struct tact_device_type *find_device_type(const struct tact_session *s, uint32_t index,
                                                        struct tact_error *err)
 {
-    const char *wanted_type = s->scene->devices[index].type;
+    const char *scene_device_type = s->scene->devices[index].type;
     const struct tact_device_type *type = NULL;
-    char known_types[256] = "";
+    char list_of_device_types[256] = "";
     for (size_t i = 0; i < s->options.type_count; i++) {
         const struct tact_device_type *candidate = s->options.types[i];
-        size_t used = strlen(known_types);
+        size_t used = strlen(list_of_device_types);
         if (candidate && tact_abi_check(&candidate->abi, sizeof *candidate)) {
             tact_error_set(err, -EINVAL,
                            "device type %zu of the program was compiled for another ABI version",
@@ -42,13 +42,14 @@ static const struct tact_device_type *find_device_type(const struct tact_session
                            candidate && candidate->name ? "open" : "name");
             return NULL;
         }
-        type = strcmp(candidate->name, wanted_type) ? type : candidate;
-        snprintf(known_types + used, sizeof known_types - used, "%s%s", i ? ", " : "",
-                 candidate->name);
+        type = strcmp(candidate->name, scene_device_type) ? type : candidate;
+        snprintf(list_of_device_types + used, sizeof list_of_device_types - used, "%s%s",
+                 i ? ", " : "", candidate->name);
     }
     if (!type) {
         set_error_key_of_device(s, index, ".type", err);
-        tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", wanted_type, known_types);
+        tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", scene_device_type,
+                       list_of_device_types);
     }
     return type;
 }
@@ -157,15 +158,17 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
                 return 0;
             }
         }
-        char known_channels[256] = "";
-        for (int k = 0; k < count && strlen(known_channels) < sizeof known_channels - 60; k++) {
-            size_t used = strlen(known_channels);
-            snprintf(known_channels + used, sizeof known_channels - used, "%s%s", k ? ", " : "",
-                     output ? info->output[k].name : info->input[k].name);
+        char list_of_device_channels[256] = "";
+        for (int k = 0;
+             k < count && strlen(list_of_device_channels) < sizeof list_of_device_channels - 60;
+             k++) {
+            size_t used = strlen(list_of_device_channels);
+            snprintf(list_of_device_channels + used, sizeof list_of_device_channels - used, "%s%s",
+                     k ? ", " : "", output ? info->output[k].name : info->input[k].name);
         }
         tact_scene_where(s->scene, key, err);
         return tact_error_set(err, -EINVAL, "device \"%s\" has no %s channel \"%s\"; it has: %s",
-                              name, output ? "output" : "input", dot + 1, known_channels);
+                              name, output ? "output" : "input", dot + 1, list_of_device_channels);
     }
     tact_scene_where(s->scene, key, err);
     return tact_error_set(err, -EINVAL, "expected a name \"device.channel\", found \"%s\"", path);

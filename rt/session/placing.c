@@ -72,9 +72,10 @@ void tact_session_assign_pairs(struct tact_session *s, int requires_source)
     }
 }
 
-static void update_mean_cost(struct session_pair *p, double cost)
+static void update_mean_cost(struct session_pair *p, double pair_cost)
 {
-    p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? COST_RISE_WEIGHT : COST_MEAN_WEIGHT);
+    p->cost_ns +=
+        (pair_cost - p->cost_ns) * (pair_cost > p->cost_ns ? COST_RISE_WEIGHT : COST_MEAN_WEIGHT);
 }
 
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns)

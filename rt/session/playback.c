@@ -18,7 +18,7 @@ static int find_channel_index(const struct tact_device_channel *channels, int co
     return at;
 }
 
-static int find_device(const struct tact_scene *scene, const char *name, size_t length)
+static int find_scene_device_index(const struct tact_scene *scene, const char *name, size_t length)
 {
     int at = -1;
     for (uint32_t i = 0; i < scene->devices_count; i++) {
@@ -29,8 +29,9 @@ static int find_device(const struct tact_scene *scene, const char *name, size_t 
 }
 
 /* Opens the output device of playback as the given scene states. */
-static int open_device(const struct tact_session *s, const struct tact_replay_options *o, int index,
-                       struct session_playback *playback, struct tact_error *err)
+static int open_playback_device(const struct tact_session *s, const struct tact_replay_options *o,
+                                int index, struct session_playback *playback,
+                                struct tact_error *err)
 {
     const struct tact_scene_device *def = &o->scene->devices[index];
     struct tact_session playback_session = {
@@ -59,7 +60,7 @@ static int open_playback_deadman(const struct tact_session *s, const struct tact
 {
     const char *path = o->scene->deadman;
     const char *dot = path ? strchr(path, '.') : NULL;
-    int index = dot ? find_device(o->scene, path, (size_t)(dot - path)) : -1;
+    int index = dot ? find_scene_device_index(o->scene, path, (size_t)(dot - path)) : -1;
     if (!path) {
         tact_error_at(err, o->scene->path, 0, 0, NULL);
         return tact_error_set(err, -EINVAL,
@@ -70,7 +71,7 @@ static int open_playback_deadman(const struct tact_session *s, const struct tact
     if (index < 0) {
         return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
     }
-    int rc = index == written ? 0 : open_device(s, o, index, playback, err);
+    int rc = index == written ? 0 : open_playback_device(s, o, index, playback, err);
     if (rc) {
         return rc;
     }
@@ -175,7 +176,8 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
             err, -EINVAL,
             "playing back a log on a device needs a scene with a deadman and limits: --scene FILE");
     }
-    playback->device_in_log = find_device(s->scene, o->playback_device, strlen(o->playback_device));
+    playback->device_in_log =
+        find_scene_device_index(s->scene, o->playback_device, strlen(o->playback_device));
     for (int i = 0; i < s->output_count; i++) {
         outputs += s->outputs[i].device == playback->device_in_log;
     }
@@ -186,12 +188,12 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
                                   : "the logged session has no output on the device \"%s\"",
                               o->playback_device);
     }
-    int index = find_device(o->scene, o->playback_device, strlen(o->playback_device));
+    int index = find_scene_device_index(o->scene, o->playback_device, strlen(o->playback_device));
     if (index < 0) {
         tact_error_at(err, o->scene->path, 0, 0, NULL);
         return tact_error_set(err, -ENODEV, "this scene has no device \"%s\"", o->playback_device);
     }
-    int rc = open_device(s, o, index, playback, err);
+    int rc = open_playback_device(s, o, index, playback, err);
     rc = rc ? rc : open_playback_deadman(s, o, index, playback, err);
     rc = rc ? rc : make_playback_safety_chain(s, o, playback, err);
     if (rc) {

@@ -28,16 +28,17 @@ static void compute_matrix_weights(const struct tact_session *s, const struct se
                                    int is_damping, double weight[6])
 {
     for (int part = 0; part < 2; part++) {
-        double min_limit = INFINITY;
+        double min_gain_limit = INFINITY;
         for (int i = 3 * part; i < 3 * part + 3; i++) {
             const struct tact_scene_coupling *def =
                 s->scene->hands[c->hand].links[c[i].link].joint.coupling;
-            const int is_bounded = c[i].port.are_axis_numbers_known && !def->hard;
-            min_limit =
-                is_bounded ? fmin(min_limit, find_limit_of_axis(s, &c[i], is_damping)) : min_limit;
+            const int is_axis_gain_bounded = c[i].port.are_axis_numbers_known && !def->hard;
+            min_gain_limit = is_axis_gain_bounded
+                                 ? fmin(min_gain_limit, find_limit_of_axis(s, &c[i], is_damping))
+                                 : min_gain_limit;
         }
         for (int i = 3 * part; i < 3 * part + 3; i++) {
-            weight[i] = sqrt(tact_session_coupling_gain(&c[i]) / min_limit);
+            weight[i] = sqrt(tact_session_coupling_gain(&c[i]) / min_gain_limit);
         }
     }
 }

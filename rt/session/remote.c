@@ -28,9 +28,9 @@ static void compute_tie_drive(const struct tact_scene_remote *def, double period
 {
     const int waves = !strcmp(def->mode, "waves");
     const struct tact_wave_tie wave_tie = make_wave_tie(def, period);
-    const double gain_fraction = waves ? tact_wave_drive_gain_fraction(&wave_tie) : 1.0;
-    *stiffness = gain_fraction * def->stiffness;
-    *damping = waves && def->stiffness == 0.0 ? def->impedance : gain_fraction * def->damping;
+    const double drive_gain_fraction = waves ? tact_wave_drive_gain_fraction(&wave_tie) : 1.0;
+    *stiffness = drive_gain_fraction * def->stiffness;
+    *damping = waves && def->stiffness == 0.0 ? def->impedance : drive_gain_fraction * def->damping;
 }
 
 void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
@@ -368,7 +368,7 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
         if (r->state.ticks > 0.0) {
             tact_session_render_remote_wall(s, r, hand.q[r->link], joint_rate);
         } else {
-            r->model.rendered_wall = (struct tact_wall_rendering){.delayed_force = 0.0};
+            r->model.wall_rendered_at_person = (struct tact_wall_rendering){.delayed_force = 0.0};
             r->state.rate = tact_session_rate_to_fade_force(s, r, joint_rate);
         }
     } else {

@@ -71,8 +71,8 @@ struct session_remote {
     uint32_t field; /* offset of its field in the record */
     struct session_remote_model {
         /* wall found at the robot, in the robot's joint coordinate */
-        struct tact_wall_estimate found_wall;
-        struct tact_wall_rendering rendered_wall; /* at the person */
+        struct tact_wall_estimate wall_found_at_robot;
+        struct tact_wall_rendering wall_rendered_at_person; /* at the person */
         /* number of ticks in which the wall was stiffer than the joint can render */
         double limited;
     } model; /* of REMOTE_MODEL */

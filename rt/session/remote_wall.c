@@ -45,7 +45,7 @@ static double joint_force_on_contacts(const struct tact_session *s, const struct
 void tact_session_send_found_wall(const struct tact_session *s, struct session_remote *r,
                                   double *out)
 {
-    struct tact_wall_estimate *found = &r->model.found_wall;
+    struct tact_wall_estimate *found = &r->model.wall_found_at_robot;
     if (r->state.ticks > 0.0) {
         const double q = tact_hand_state(tact_world_hand(s->world, r->hand)).q[r->link];
         tact_wall_identify(found, q, joint_force_on_contacts(s, r), r->stiffness, s->period);
@@ -72,8 +72,8 @@ void tact_session_render_remote_wall(const struct tact_session *s, struct sessio
     const double max_stiffness = max_passive_stiffness(s, r);
     r->model.limited += fabs(received_wall.stiffness) > max_stiffness;
     /* The damper acts within the wall, as far as it does not pull. */
-    const double wall_force =
-        tact_wall_render(&r->model.rendered_wall, &received_wall, q, max_stiffness, s->period);
+    const double wall_force = tact_wall_render(&r->model.wall_rendered_at_person, &received_wall, q,
+                                               max_stiffness, s->period);
     state->rate = wall_force * (wall_force - r->damping * joint_rate) > 0.0
                       ? state->force_fraction * wall_force / r->damping +
                             (1.0 - state->force_fraction) * joint_rate

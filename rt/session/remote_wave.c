@@ -63,9 +63,11 @@ double tact_session_faded_force_fraction(const struct tact_session *s,
 double tact_session_rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
                                        double joint_rate)
 {
-    const double current_fraction = r->state.force_fraction,
-                 previous_fraction = current_fraction + s->period / TACT_SESSION_FORCE_RAMP_TIME;
-    return joint_rate + current_fraction / previous_fraction * r->state.force / r->damping;
+    const double force_ramp_fraction = r->state.force_fraction,
+                 previous_force_ramp_fraction =
+                     force_ramp_fraction + s->period / TACT_SESSION_FORCE_RAMP_TIME;
+    return joint_rate +
+           force_ramp_fraction / previous_force_ramp_fraction * r->state.force / r->damping;
 }
 
 void tact_session_set_arrived_wave_kind(const struct tact_session *s, struct session_remote *r)
@@ -86,22 +88,23 @@ static int has_no_arrived_wave(const struct session_remote *r)
  * hand in motion, which would stop for a round trip. */
 static int is_robot_end_loaded(const struct tact_session *s, const struct session_remote *r)
 {
-    double force_square = 0.0, rate_square = 0.0;
+    double squared_tie_force = 0.0, squared_joint_rate = 0.0;
     for (int k = 0; k < r->vector_tie_count; k++) {
         const struct session_remote *part = r->vector_ties[k];
         const double force = tact_session_remote_inputs(s, r)[part->in.force];
         const double rate = tact_hand_state(tact_world_hand(s->world, part->hand)).v[part->link];
-        force_square += force * force;
-        rate_square += rate * rate;
+        squared_tie_force += force * force;
+        squared_joint_rate += rate * rate;
     }
-    const double min_force = r->def->impedance * fmax(min_force_rate, 2.0 * sqrt(rate_square));
-    return sqrt(force_square) > min_force;
+    const double min_force =
+        r->def->impedance * fmax(min_force_rate, 2.0 * sqrt(squared_joint_rate));
+    return sqrt(squared_tie_force) > min_force;
 }
 
 /* Whether the outgoing wave balances the force at the robot's end, which then stays where it is. */
 static int is_robot_end_balanced(const struct tact_session *s, const struct session_remote *r)
 {
-    double force_square = 0.0, unbalance_square = 0.0;
+    double squared_tie_force = 0.0, squared_force_unbalance = 0.0;
     for (int k = 0; k < r->vector_tie_count; k++) {
         const struct session_remote *part = r->vector_ties[k];
         const double b = r->def->impedance,
@@ -109,10 +112,10 @@ static int is_robot_end_balanced(const struct tact_session *s, const struct sess
         const double rate = tact_wave_line_end_rate(b, part->state.used_wave, part->state.force);
         const double wave = tact_wave_outgoing(b, rate, part->state.force);
         const double unbalance = sqrt(2.0 * b) * wave - force;
-        force_square += force * force;
-        unbalance_square += unbalance * unbalance;
+        squared_tie_force += force * force;
+        squared_force_unbalance += unbalance * unbalance;
     }
-    return unbalance_square <= max_unbalance * max_unbalance * force_square;
+    return squared_force_unbalance <= max_unbalance * max_unbalance * squared_tie_force;
 }
 
 static void update_robot_wait_time(const struct tact_session *s, struct session_remote *r)
@@ -240,18 +243,18 @@ static void update_tie_target_at_robot(const struct tact_session *s, struct sess
                  round_trip = tact_session_remote_inputs(s, r)[r->in.round_trip];
     r->is_line_end_held = state->ticks <= 0.0 || has_no_arrived_wave(r) ||
                           r->arrived_wave_kind == TACT_WAVE_KIND_WAIT;
-    const double wave_fraction = state->force_fraction,
+    const double wave_ramp_fraction = state->force_fraction,
                  error = tact_session_line_end_position_error(s, r);
     state->used_wave =
         r->is_line_end_held
             ? wave_of_held_robot_end(s, r)
-            : wave_fraction * tact_wave_attenuate_incoming(&r->wave_tie, round_trip, error, wave,
-                                                           state->force) +
-                  (1.0 - wave_fraction) * state->force / sqrt(2.0 * b);
+            : wave_ramp_fraction * tact_wave_attenuate_incoming(&r->wave_tie, round_trip, error,
+                                                                wave, state->force) +
+                  (1.0 - wave_ramp_fraction) * state->force / sqrt(2.0 * b);
     r->energy_added_to_wave = fmax(0.0, state->used_wave * state->used_wave - wave * wave);
     if (!r->is_line_end_held) {
         state->line_end_correction_rate =
-            wave_fraction * compute_line_end_correction(s, r, round_trip);
+            wave_ramp_fraction * compute_line_end_correction(s, r, round_trip);
     }
     state->rate =
         (s->period * def->stiffness + def->damping) / def->damping *

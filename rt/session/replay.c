@@ -193,13 +193,15 @@ static int read_next_record(struct replay_position *p)
 static int is_next_executed_tick(const struct replay_position *p)
 {
     const uint32_t skipped = p->view->session->tick_timing_field + 2;
-    const double skipped_before = p->next_tick_in_log ? p->before->values[skipped] : 0.0;
+    const double skipped_ticks_of_previous_record =
+        p->next_tick_in_log ? p->before->values[skipped] : 0.0;
     return p->now->tick >= p->next_tick_in_log &&
-           (double)(p->now->tick - p->next_tick_in_log) == p->now->values[skipped] - skipped_before;
+           (double)(p->now->tick - p->next_tick_in_log) ==
+               p->now->values[skipped] - skipped_ticks_of_previous_record;
 }
 
-static int replay_record(struct replay_position *p, struct session_playback *playback,
-                         struct tact_replay_report *report)
+static int replay_logged_record(struct replay_position *p, struct session_playback *playback,
+                                struct tact_replay_report *report)
 {
     struct tact_session *s = p->view->session;
     const struct tact_record *now = p->now;
@@ -251,7 +253,7 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     p.before = malloc(bytes);
     int rc = p.now && p.before ? 1 : -ENOMEM;
     while (rc > 0 && !tact_stop_requested(o->stop) && (rc = read_next_record(&p)) > 0) {
-        rc = replay_record(&p, playback, report);
+        rc = replay_logged_record(&p, playback, report);
         if (rc <= 0) {
             p.next_tick_in_log = p.now->tick + 1;
             struct tact_record *last = p.before;

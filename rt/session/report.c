@@ -198,8 +198,8 @@ static json_t *json_remote_link(const struct tact_session *s, const struct sessi
  */
 static json_t *json_remote_wall(const struct session_remote *r)
 {
-    const struct tact_wall *wall =
-        r->stiffness > 0.0 ? &r->model.found_wall.wall : &r->model.rendered_wall.wall;
+    const struct tact_wall *wall = r->stiffness > 0.0 ? &r->model.wall_found_at_robot.wall
+                                                      : &r->model.wall_rendered_at_person.wall;
     return r->mode == REMOTE_MODEL
                ? json_pack("{s:o, s:o, s:o}", "place", json_number(wall->position), "stiffness",
                            json_number(wall->stiffness), "limited_ticks",

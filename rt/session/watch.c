@@ -106,9 +106,9 @@ static void check_status_once(struct session_status_watcher *w)
 static void *run_status_watcher(void *arg)
 {
     struct session_status_watcher *w = arg;
-    const struct timespec pause = {0, STATUS_CHECK_PERIOD_MS * 1000000L};
+    const struct timespec check_interval = {0, STATUS_CHECK_PERIOD_MS * 1000000L};
     while (!tact_stop_requested(&w->stop_request)) {
-        nanosleep(&pause, NULL);
+        nanosleep(&check_interval, NULL);
         check_status_once(w);
     }
     return NULL;

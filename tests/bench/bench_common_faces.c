@@ -28,16 +28,16 @@ static double time_of_overlap_query(const struct tact_shape *cube, double depth,
     struct tact_pose pb = pa;
     struct tact_moments m;
     tact_v3_set(pb.position, shift, shift, CUBE_EDGE - depth);
-    const double began = now_seconds();
+    const double start_seconds = now_seconds();
     const int rc = tact_moments_pair(cube, &pa, cube, &pb, normal, scratch, &m);
-    const double took = now_seconds() - began,
+    const double elapsed_seconds = now_seconds() - start_seconds,
                  want = depth * (CUBE_EDGE - shift) * (CUBE_EDGE - shift);
     if (rc != 1 || !(fabs(m.volume / want - 1.0) < 1e-10)) {
         fprintf(stderr, "bench_common_faces: wrong moments: %d, volume %g for %g\n", rc, m.volume,
                 want);
         exit(2);
     }
-    return took;
+    return elapsed_seconds;
 }
 
 /** Prints one row of times; returns whether the ratio of the two times is within the bound. */

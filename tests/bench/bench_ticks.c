@@ -63,18 +63,18 @@ int main(int argc, char **argv)
     struct tact_error err = {.line = 0};
     struct tact_scene *scene = NULL;
     char *report = NULL;
-    long run_count = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
-    if (run_count < 1) {
+    long scene_run_count = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+    if (scene_run_count < 1) {
         fprintf(stderr, "usage: bench_ticks SCENE RUNS\n");
         return 2;
     }
     int rc = tact_scene_load(argv[1], &scene, &err);
     long ticks = rc ? 0 : (long)(scene->duration / scene->period + 0.5);
     double *least = calloc((size_t)ticks + 1, sizeof *least);
-    for (long i = 0; i < run_count && ticks > 0 && least; i++) {
+    for (long i = 0; i < scene_run_count && ticks > 0 && least; i++) {
         free(report);
         report = run_scene_once(scene, ticks, i == 0, least, &err);
-        i = report ? i : run_count;
+        i = report ? i : scene_run_count;
     }
     if (report) {
         qsort(least, (size_t)ticks, sizeof *least, compare_ascending);

@@ -44,14 +44,15 @@ static struct tact_shape make_dented_ball(size_t triangles, double radius)
 /** Median time of queries at poses a micrometre apart, as from tick to tick; is_cold: only the
  * normal is passed from one to the next. */
 static double time_overlap_queries(const struct tact_shape *a, const struct tact_shape *b,
-                                   double apart, int repeats, int is_cold, struct tact_moments *m)
+                                   double centre_distance, int repeats, int is_cold,
+                                   struct tact_moments *m)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
     static double took[20001];
     double normal[3] = {0.0};
     for (int i = 0; i < repeats; i++) {
         struct tact_pose pa = tact_pose_identity(), pb = pa;
-        tact_v3_set(pb.position, apart, 1e-6 * (i % 100), 0.0);
+        tact_v3_set(pb.position, centre_distance, 1e-6 * (i % 100), 0.0);
         if (is_cold) {
             tact_moments_scratch_destroy(scratch);
             scratch = tact_moments_scratch_create(1u << 20);
@@ -80,12 +81,12 @@ static dGeomID to_ode(const struct tact_mesh *m)
     return dCreateTriMesh(0, data, 0, 0, 0);
 }
 
-static double time_of_ode_collision(dGeomID ga, dGeomID gb, double apart, int *contacts)
+static double time_of_ode_collision(dGeomID ga, dGeomID gb, double centre_distance, int *contacts)
 {
     static dContactGeom found[65000];
     static double took[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
-        dGeomSetPosition(gb, apart, 1e-6 * i, 0.0);
+        dGeomSetPosition(gb, centre_distance, 1e-6 * i, 0.0);
         double start = thread_cpu_time_seconds();
         *contacts = dCollide(ga, gb, 65000, found, sizeof found[0]);
         took[i] = thread_cpu_time_seconds() - start;

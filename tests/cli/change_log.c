@@ -20,32 +20,32 @@ static int copy_log_with_changed_value(struct tact_log *log, const struct log_re
     const char *number = set && !strncmp(set, "number=", 7) ? set + 7 : NULL;
     const uint64_t gap = set && !strncmp(set, "gap=", 4) ? strtoull(set + 4, NULL, 10) : 0;
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    int rc, changed = 0;
+    int rc, is_log_changed = 0;
     while (record && (rc = tact_log_next(log, record)) > 0) {
         if (record->tick == tick && ends) {
-            changed = tact_recorder_event(out, tick, record->stamp_ns, "end", "here") == 0;
+            is_log_changed = tact_recorder_event(out, tick, record->stamp_ns, "end", "here") == 0;
             break;
         }
         if (record->tick >= tick && record->tick - tick < gap) {
-            changed = 1;
+            is_log_changed = 1;
             continue;
         }
         if (record->tick == tick && number) {
             record->values[value] = strtod(number, NULL);
-            changed = 1;
+            is_log_changed = 1;
         } else if (record->tick == tick) {
             uint64_t bits;
             memcpy(&bits, &record->values[value], sizeof bits);
             bits ^= 1;
             memcpy(&record->values[value], &bits, sizeof bits);
-            changed = 1;
+            is_log_changed = 1;
         }
         if (append_record_to_log_copy(log_rewrite, record, out)) {
             break;
         }
     }
     free(record);
-    return changed;
+    return is_log_changed;
 }
 
 /* Opens the recorder of the copy. "KEY=VALUE" replaces a fact of the log; NULL replaces none. */
@@ -64,8 +64,8 @@ static struct tact_recorder *open_copy_recorder(struct tact_log *log,
     struct tact_recorder *out;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         size_t length = strlen(keys[i]);
-        int changed = set && !strncmp(set, keys[i], length) && set[length] == '=';
-        const char *value = changed ? set + length + 1 : tact_log_fact(log, keys[i]);
+        int is_log_changed = set && !strncmp(set, keys[i], length) && set[length] == '=';
+        const char *value = is_log_changed ? set + length + 1 : tact_log_fact(log, keys[i]);
         if (value) {
             facts[content.fact_count++] = (struct tact_log_fact){keys[i], value};
         }
@@ -93,10 +93,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
         return 2;
     }
-    int changed = copy_log_with_changed_value(log, &log_rewrite, out, field + element,
-                                              strtoull(argv[5], NULL, 10), argv[6]);
+    int is_log_changed = copy_log_with_changed_value(log, &log_rewrite, out, field + element,
+                                                     strtoull(argv[5], NULL, 10), argv[6]);
     int rc = tact_recorder_close(out, NULL);
     free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
-    return rc || !changed ? 1 : 0;
+    return rc || !is_log_changed ? 1 : 0;
 }

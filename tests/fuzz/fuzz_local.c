@@ -270,14 +270,14 @@ static void check_cone_solution(const struct tact_local_problem *p)
      * leave some of them. */
     const int one = !tact_local_transmits_rolling_torque(p) && p->surface == TACT_SURFACE_ELLIPSOID;
     if (residual < 1e-11 && (one || !(p->mu > 0.0))) {
-        double again = INFINITY;
-        for (int pass = 0; pass < 40 && !(again < 1e-7); pass++) {
+        double residual_when_solved_again = INFINITY;
+        for (int pass = 0; pass < 40 && !(residual_when_solved_again < 1e-7); pass++) {
             tact_local_cone(p, r);
             check_impulse_limits(p, r, d);
-            again = tact_local_residual(p, r);
+            residual_when_solved_again = tact_local_residual(p, r);
         }
-        if (!(again < 1e-7)) {
-            report_failed_problem(p, r, "solved, and not any more", again);
+        if (!(residual_when_solved_again < 1e-7)) {
+            report_failed_problem(p, r, "solved, and not any more", residual_when_solved_again);
         }
     }
 }

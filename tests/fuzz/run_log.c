@@ -75,8 +75,8 @@ static void replace_log_by_first_chunk(struct seed *s)
 
 static void mutate_seed_log(uint8_t *data, size_t *size, uint64_t *random)
 {
-    size_t change_count = 1 + next_random_of_seed(random) % 8;
-    for (size_t i = 0; i<change_count && * size> 1; i++) {
+    size_t byte_change_count = 1 + next_random_of_seed(random) % 8;
+    for (size_t i = 0; i<byte_change_count && * size> 1; i++) {
         size_t at = next_random_of_seed(random) % *size;
         switch (next_random_of_seed(random) % 5) {
         case 0:

@@ -89,14 +89,14 @@ void check_fingertips_scene(void)
     const struct body_state *half = simulation_body_at(&p, "held", 1.0);
     double margin = most / simulation_body_at(&p, "held", 0.0)->position[0];
     double other = most / simulation_body_at(&p, "turning", 0.0)->position[0];
-    double creep =
+    double creep_distance =
         hypot(held->position[0] - half->position[0], held->position[2] - half->position[2]);
     double tilt = body_tilt_deg(held),
            turned = body_tilt_deg(simulation_body_at(&p, "turning", -1));
     print_message("    tips of %.4f N hold to %.3f mm: margin %.3f turns %.1e deg and creeps %.1e "
                   "m in the second half, margin %.3f turns %.1f deg\n",
-                  force, 1e3 * most, margin, tilt, creep, other, turned);
-    assert_true(margin < 1.0301 && margin > 1.0 && tilt < 1e-3 && creep < 1e-12);
+                  force, 1e3 * most, margin, tilt, creep_distance, other, turned);
+    assert_true(margin < 1.0301 && margin > 1.0 && tilt < 1e-3 && creep_distance < 1e-12);
     assert_true(other > 0.9699 && other < 1.0 && turned > 5.0);
     simulation_free(&p);
 }

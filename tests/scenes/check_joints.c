@@ -102,7 +102,7 @@ void check_groove_scene(void)
 }
 
 /* What a person feels at an admittance device, and the energy of its port. */
-struct felt {
+struct felt_admittance {
     double force[4500], energy[4500]; /* [N], [J] */
     int count;
 };
@@ -110,12 +110,12 @@ struct felt {
 static void record_force_and_energy(void *user, struct tact_session *session,
                                     const struct tact_session_status *status)
 {
-    struct felt *felt = user;
+    struct felt_admittance *felt_admittance = user;
     const struct tact_session_port port = tact_session_port(session, 0);
     (void)status;
-    if (felt->count < 4500) {
-        felt->force[felt->count] = -port.force[0];
-        felt->energy[felt->count++] = port.energy;
+    if (felt_admittance->count < 4500) {
+        felt_admittance->force[felt_admittance->count] = -port.force[0];
+        felt_admittance->energy[felt_admittance->count++] = port.energy;
     }
 }
 
@@ -123,21 +123,22 @@ static void record_force_and_energy(void *user, struct tact_session *session,
  * much work; on the way back, at 0.2 m/s, the damper alone. */
 void check_admittance_scene(void)
 {
-    static struct felt felt;
+    static struct felt_admittance felt_admittance;
     struct simulation p;
     const double sliding_force = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
-    felt.count = 0;
-    simulate_scene_observed("admittance", 4.5,
-                            &(struct simulation_observer){record_force_and_energy, &felt}, &p);
-    assert_int_equal(felt.count, 4500);
-    const double work = felt.energy[2399] - felt.energy[1899];
+    felt_admittance.count = 0;
+    simulate_scene_observed(
+        "admittance", 4.5, &(struct simulation_observer){record_force_and_energy, &felt_admittance},
+        &p);
+    assert_int_equal(felt_admittance.count, 4500);
+    const double work = felt_admittance.energy[2399] - felt_admittance.energy[1899];
     print_message("    pushes with %.5f N, exact %.5f N; %.6f J over 50 mm, exact %.6f J; free air "
                   "%.6f N, exact %.6f N\n",
-                  felt.force[2399], sliding_force, work, 0.05 * sliding_force, felt.force[4199],
-                  back);
-    assert_true(fabs(felt.force[2399] / sliding_force - 1.0) < 1e-3);
+                  felt_admittance.force[2399], sliding_force, work, 0.05 * sliding_force,
+                  felt_admittance.force[4199], back);
+    assert_true(fabs(felt_admittance.force[2399] / sliding_force - 1.0) < 1e-3);
     assert_true(fabs(work / (0.05 * sliding_force) - 1.0) < 1e-3);
-    assert_true(fabs(felt.force[4199] / back - 1.0) < 1e-3);
-    assert_true(felt.energy[4499] > felt.energy[2399]);
+    assert_true(fabs(felt_admittance.force[4199] / back - 1.0) < 1e-3);
+    assert_true(felt_admittance.energy[4499] > felt_admittance.energy[2399]);
     simulation_free(&p);
 }

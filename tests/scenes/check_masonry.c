@@ -261,9 +261,9 @@ static void add_quadrilateral_to_load(double corner[4][2], double load[2])
 {
     for (int i = 0; i < 4; i++) {
         const double *p = corner[i], *q = corner[(i + 1) % 4];
-        double twice = p[0] * q[1] - p[1] * q[0];
-        load[0] += 0.5 * twice;
-        load[1] += twice * (p[0] + q[0]) / 6.0;
+        double twice_triangle_area = p[0] * q[1] - p[1] * q[0];
+        load[0] += 0.5 * twice_triangle_area;
+        load[1] += twice_triangle_area * (p[0] + q[0]) / 6.0;
     }
 }
 

@@ -136,7 +136,7 @@ static void calibration_is_logged_and_replayed(void **state)
                                                  "as stated", open_calibrated_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static struct tact_session_report report;
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_session_options options = tact_session_options_default();
     struct tact_replay_report replayed;
     struct tact_scene *scene = NULL;
@@ -159,7 +159,7 @@ static void calibration_is_logged_and_replayed(void **state)
     tact_session_destroy(session);
     tact_scene_free(scene);
     unlink(calibration_path);
-    int rc = tact_replay_run(log, silent, &replayed, &err);
+    int rc = tact_replay_run(log, no_messages, &replayed, &err);
     unlink(log);
     if (rc) {
         fail_msg("%s: %s", err.key, err.text);
@@ -172,12 +172,12 @@ static struct libevdev *make_stick_libevdev(void)
 {
     struct libevdev *dev = libevdev_new();
     const struct input_absinfo stick_axis_range = {.minimum = -1000, .maximum = 1000, .flat = 100};
-    const struct input_absinfo lever = {.minimum = 0, .maximum = 1023, .value = 500};
+    const struct input_absinfo lever_axis_info = {.minimum = 0, .maximum = 1023, .value = 500};
     libevdev_set_name(dev, "stick");
     libevdev_enable_event_code(dev, EV_ABS, ABS_X, &stick_axis_range);
     libevdev_enable_event_code(dev, EV_ABS, ABS_Y, &stick_axis_range);
-    libevdev_enable_event_code(dev, EV_ABS, ABS_THROTTLE, &lever);
-    libevdev_enable_event_code(dev, EV_ABS, ABS_BRAKE, &lever);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_THROTTLE, &lever_axis_info);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_BRAKE, &lever_axis_info);
     return dev;
 }
 

@@ -371,10 +371,10 @@ static int remove_capture_file(void **state)
 }
 
 static int start_capture_of_device(struct tact_capture *capture, const struct device_config *c,
-                                   const char *ending, struct tact_error *err)
+                                   const char *file_ending, struct tact_error *err)
 {
     memset(capture, 0, sizeof *capture);
-    return tact_capture_open(capture, &c->config, ending, "events", 4, sizeof(int), err);
+    return tact_capture_open(capture, &c->config, file_ending, "events", 4, sizeof(int), err);
 }
 
 /* A recording can be read by its owner alone, as it may contain typed keys, and no existing file is

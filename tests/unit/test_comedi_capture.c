@@ -143,11 +143,11 @@ static void card_recording_is_played_with_other_settings(void **state)
         assert_string_equal(device.info.input[1].unit, "mm");
         for (uint64_t tick = 0; (double)tick * period < 0.0295; tick++) {
             struct tact_device_input in = read_card_at_tick(&device, tick, period);
-            const double then = floor((double)tick * period_in_half_ms / 2.0);
+            const double row_time_ms = floor((double)tick * period_in_half_ms / 2.0);
             assert_int_equal(in.state, TACT_DEVICE_OK);
-            assert_true(in.channel[0] == (then >= 10.0 ? 0.0 : 1.0));
-            assert_true(in.channel[1] == 10.0 + 2.0 * then / 256.0);
-            assert_int_equal(in.stamp_ns, start_ns + llround(then * 1e6));
+            assert_true(in.channel[0] == (row_time_ms >= 10.0 ? 0.0 : 1.0));
+            assert_true(in.channel[1] == 10.0 + 2.0 * row_time_ms / 256.0);
+            assert_int_equal(in.stamp_ns, start_ns + llround(row_time_ms * 1e6));
         }
         device.ops->close(device.self);
     }

@@ -251,8 +251,8 @@ static void check_channels_follow_events(struct tact_device *device)
             before[i] = in.channel[i];
             assert_memory_equal(before, in.channel, (size_t)axis_and_button_count * sizeof *before);
         }
-        double there = expected_channel_value(p, p->high);
-        assert_true(there == 1.0 &&
+        double value_at_axis_maximum = expected_channel_value(p, p->high);
+        assert_true(value_at_axis_maximum == 1.0 &&
                     (p->is_one_sided_axis || expected_channel_value(p, p->low) == -1.0));
     }
 }

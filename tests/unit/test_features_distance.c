@@ -514,13 +514,13 @@ static void distance_of_aligned_stacks_is_exact(void **state)
     double kept[STACK][TACT_NEAREST_STATE] = {{0.0}};
     for (int i = 0; i < TICKS; i++) {
         for (int k = 1; k < STACK; k++) {
-            struct solid above = of, below = of;
+            struct solid upper_box = of, lower_box = of;
             double up = i % 5 ? 1e-17 * ((i + k) % 7) : i % 25 ? 0.0 : 1e-3;
-            double aside = (i / 500 + k) % 2 ? 0.0 : 0.03;
-            tact_v3_set(below.pose.position, 0.0, 0.0, 0.1 * (k - 1));
-            tact_v3_set(above.pose.position, 0.0, aside, 0.1 * (k - 1) + 0.1 + up);
-            double apart = above.pose.position[2] - below.pose.position[2] - 0.1;
-            struct tact_separation s = find_separation_of_solids(&above, &below, kept[k]);
+            double box_offset_aside = (i / 500 + k) % 2 ? 0.0 : 0.03;
+            tact_v3_set(lower_box.pose.position, 0.0, 0.0, 0.1 * (k - 1));
+            tact_v3_set(upper_box.pose.position, 0.0, box_offset_aside, 0.1 * (k - 1) + 0.1 + up);
+            double apart = upper_box.pose.position[2] - lower_box.pose.position[2] - 0.1;
+            struct tact_separation s = find_separation_of_solids(&upper_box, &lower_box, kept[k]);
             assert_true(s.is_exact);
             ASSERT_NEAR(s.distance, apart, 3e-17);
             ASSERT_NEAR(s.normal[2], 1.0, 1e-15);

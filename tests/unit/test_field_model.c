@@ -244,10 +244,11 @@ static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        const double down_step = i ? 1e-3 : 1e-5;
-        const double boxes[18] = {
-            -0.0305,           0,    0,    0.02, 0.1, 0.1, 0.0305, 0, 0, 0.02, 0.1, 0.1, 0, 0,
-            -0.03 + down_step, 0.03, 0.03, 0.02};
+        const double press_depth = i ? 1e-3 : 1e-5;
+        const double boxes[18] = {-0.0305, 0,      0,   0.02, 0.1,
+                                  0.1,     0.0305, 0,   0,    0.02,
+                                  0.1,     0.1,    0,   0,    -0.03 + press_depth,
+                                  0.03,    0.03,   0.02};
         struct world_scene s;
         struct tact_pose at = tact_pose_identity(), turned = at;
         const double turn[3] = {0.0, 0.0, 0.05};
@@ -260,8 +261,8 @@ static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
         tact_quat_from_rotvec(turned.quat_wxyz, turn);
         measure_field_patch_with_counts(&box, &turned, 1e8, &fork_shape, &at, INFINITY, counts, &p);
         double most = fmax(p.semi[0], p.semi[1]) * p.wrench[0];
-        printf("pressed by %g m: torque %.3g N m of at most %.3g, %d cut\n", down_step, p.wrench[3],
-               most, counts[TACT_COUNT_OPPOSED]);
+        printf("pressed by %g m: torque %.3g N m of at most %.3g, %d cut\n", press_depth,
+               p.wrench[3], most, counts[TACT_COUNT_OPPOSED]);
         assert_int_equal(counts[TACT_COUNT_OPPOSED], !i);
         assert_true(i ? fabs(p.wrench[3]) < most : fabs(p.wrench[3]) == most);
         assert_true(counts[TACT_COUNT_PARTS] > 0);

@@ -303,8 +303,10 @@ static double torsion_arm_over_edge(void)
                    y = BALL_RADIUS_M * (row - 499.5) / 500.0;
             const double at[3] = {side ? 0.0 : from, y, side ? from : 0.0};
             const double normal[3] = {side, 0.0, !side};
-            const double away[3] = {at[0] - 0.1 * BALL_RADIUS_M, y, at[2] - 0.9 * BALL_RADIUS_M};
-            double pressure = fmax(BALL_RADIUS_M - tact_v3_norm(away), 0.0), arm[3], slip[3];
+            const double offset_from_ball_centre[3] = {at[0] - 0.1 * BALL_RADIUS_M, y,
+                                                       at[2] - 0.9 * BALL_RADIUS_M};
+            double pressure = fmax(BALL_RADIUS_M - tact_v3_norm(offset_from_ball_centre), 0.0),
+                   arm[3], slip[3];
             if (pass == 0) {
                 load += pressure;
                 tact_v3_axpy(force, pressure, normal);

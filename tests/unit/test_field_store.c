@@ -158,13 +158,13 @@ static void stored_field_equals_the_computed_one(void **state)
 static void make_sparse_cache_file(const char *name, off_t megabytes, time_t time)
 {
     char path[512];
-    const struct timespec times[2] = {{.tv_sec = time}, {.tv_sec = time}};
+    const struct timespec access_and_change_times[2] = {{.tv_sec = time}, {.tv_sec = time}};
     snprintf(path, sizeof path, "%s/cache/tact/%s", folder, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fclose(file);
     assert_int_equal(truncate(path, megabytes << 20), 0);
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, access_and_change_times, 0), 0);
 }
 
 static int is_in_cache_folder(const char *name)

@@ -123,7 +123,7 @@ static void haptic_poses_are_read_and_forces_are_sent(void **state)
 enum { BLOCKING_TICKS = 700, MAX_SLOW_TICKS = BLOCKING_TICKS / 20 };
 /* fraction of the force by which it falls from tick to tick: the guard sends a decrease at once,
  * and the value that is sent identifies the tick that computed it */
-#define FORCE_STEP 1e-4
+#define FORCE_DECREASE_PER_TICK 1e-4
 
 /* What BLOCKING_TICKS ticks measured of a device whose library calls block. */
 struct blocking_call_result {
@@ -144,7 +144,7 @@ static void measure_stamped_delays(const unsigned int *pose, struct blocking_cal
     long last = -1;
     for (unsigned int i = 0; i < count; i++) {
         const double force = atomic_load(&simulated_haptic->sent[i].wrench[0]);
-        const double step = (1.0 - force) / FORCE_STEP;
+        const double step = (1.0 - force) / FORCE_DECREASE_PER_TICK;
         const long tick = lround(step);
         if (tick >= 0 && tick < BLOCKING_TICKS && tick != last &&
             fabs(step - (double)tick) < 1e-6 && pose[tick] > 0) {
@@ -180,7 +180,7 @@ static struct blocking_call_result run_with_blocking_calls(void)
     open_device("force_dimension", &c, &device);
     int64_t next = tact_clock_now();
     for (int i = 0; i < BLOCKING_TICKS; i++) {
-        const double out[6] = {1.0 - FORCE_STEP * i};
+        const double out[6] = {1.0 - FORCE_DECREASE_PER_TICK * i};
         next += TICK_NS;
         tact_clock_sleep_until(next);
         const int64_t now = tact_clock_now();

@@ -215,7 +215,7 @@ static int64_t send_signal_to_command(pid_t command, int number)
 /* Largest values measured in repetitions of one kind of event. */
 struct event_measurements {
     double time_to_zero_ms, step, most;
-    int late_events,
+    int events_with_late_zero_force,
         trips; /* number of events whose force lasted over 5 ms; number of falls to 0 */
     int late_without_cpu_stall;  /* number of late events without the time in which processors were
                                     stalled */
@@ -223,16 +223,17 @@ struct event_measurements {
                                     before */
 };
 
-/* Adds the measurements of one event. event_ns: time of the event; time_to_zero_ms: how long the
- * force lasted after it. */
-static void add_times_and_force_steps(struct event_measurements *all, int64_t event_ns,
+/* Adds the measurements of one event. killing_event_ns: time of the event; time_to_zero_ms: how
+ * long the force lasted after it. */
+static void add_times_and_force_steps(struct event_measurements *all, int64_t killing_event_ns,
                                       double time_to_zero_ms,
                                       const struct force_course_since_event *back)
 {
-    const int64_t force_zero_ns = event_ns + (int64_t)(time_to_zero_ms * 1e6);
-    const double cpu_stalled_ms = (double)cpu_stall_ns_between(event_ns, force_zero_ns) * 1e-6;
+    const int64_t force_zero_ns = killing_event_ns + (int64_t)(time_to_zero_ms * 1e6);
+    const double cpu_stalled_ms =
+        (double)cpu_stall_ns_between(killing_event_ns, force_zero_ns) * 1e-6;
     all->time_to_zero_ms = fmax(all->time_to_zero_ms, time_to_zero_ms);
-    all->late_events += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
+    all->events_with_late_zero_force += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
     all->late_without_cpu_stall += time_to_zero_ms - cpu_stalled_ms > MAX_TIME_TO_ZERO_MS;
     all->step = fmax(all->step, back->step);
     all->most = fmax(all->most, back->most);
@@ -255,14 +256,14 @@ static void check_times_and_force_steps(const char *what, const struct event_mea
     print_message("%s: %d times: gone in %.2f ms at most (%d over 5 ms, %d without the stalls of "
                   "processors), largest step on return %.3f N, largest force %.2f N, %d times late "
                   "again, %d without a stall%s\n",
-                  what, repeat_count, all->time_to_zero_ms, all->late_events,
+                  what, repeat_count, all->time_to_zero_ms, all->events_with_late_zero_force,
                   all->late_without_cpu_stall, all->step, all->most, all->trips,
                   all->trips_without_cpu_stall, is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
         assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
     } else {
         assert_true(is_real_time ? all->late_without_cpu_stall == 0
-                                 : 2 * all->late_events <= repeat_count);
+                                 : 2 * all->events_with_late_zero_force <= repeat_count);
         /* the force takes 0.3 s to return: a guard that trips again meanwhile is the exception */
         assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + repeat_count / 10
                                  : all->trips <= repeat_count);
@@ -404,18 +405,19 @@ static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
 
 /* Moves the device along x by 20 mm/s at most, so that the damper adds 0.1 N, back by 8 mm or on
  * until it is pressed. */
-static void move_device(int moves_back)
+static void move_device(int moves_away_from_wall)
 {
-    const int steps = moves_back ? 400 : 10000;
+    const int steps = moves_away_from_wall ? 400 : 10000;
     for (int i = 0; i < steps; i++) {
-        if (!moves_back && fabs(last_sent_force_x(&(unsigned int){0})) >= PRESSED_FORCE_N) {
+        if (!moves_away_from_wall &&
+            fabs(last_sent_force_x(&(unsigned int){0})) >= PRESSED_FORCE_N) {
             return;
         }
         atomic_store(&simulated_haptic->x,
-                     atomic_load(&simulated_haptic->x) + (moves_back ? -2e-5 : 2e-5));
+                     atomic_load(&simulated_haptic->x) + (moves_away_from_wall ? -2e-5 : 2e-5));
         sleep_for_us(1000);
     }
-    if (!moves_back) {
+    if (!moves_away_from_wall) {
         fail_with_messages("not pressed within 0.2 m");
     }
 }

@@ -124,17 +124,17 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
         tact_v3_cross(moment, arm, s.torque);
         for (int i = 0; i < 6; i++) {
             const double by = 1e-5;
-            double moved_back[6], more[6];
-            move_base(moved_back, q, i, -by);
-            move_base(more, q, i, by);
-            const double wanted = -(spring_energy(k, quat, target, more) -
-                                    spring_energy(k, quat, target, moved_back)) /
+            double base_moved_back[6], base_moved_on[6];
+            move_base(base_moved_back, q, i, -by);
+            move_base(base_moved_on, q, i, by);
+            const double wanted = -(spring_energy(k, quat, target, base_moved_on) -
+                                    spring_energy(k, quat, target, base_moved_back)) /
                                   (2.0 * by);
-            move_base(moved_back, target, i, -by);
-            move_base(more, target, i, by);
-            const double reaction =
-                (spring_energy(k, quat, more, q) - spring_energy(k, quat, moved_back, q)) /
-                (2.0 * by);
+            move_base(base_moved_back, target, i, -by);
+            move_base(base_moved_on, target, i, by);
+            const double reaction = (spring_energy(k, quat, base_moved_on, q) -
+                                     spring_energy(k, quat, base_moved_back, q)) /
+                                    (2.0 * by);
             const double torque_at_target = s.torque[i] - (i < 3 ? 0.0 : moment[i - 3]);
             const double unit = i < 3 ? 300.0 : 15.0;
             worst = fmax(worst, fabs(s.torque[i] - wanted) / unit);

@@ -172,15 +172,16 @@ static void four_vectors_at_a_time_have_the_bits_of_one(void **state)
     for (int tree_index = 0; tree_index < TREES; tree_index++) {
         int n = 1 + tree_index % JOINTS;
         struct tact_hand *hand = random_branching_hand(n);
-        double four[4 * JOINTS], one[4][JOINTS];
+        double four_interleaved_vectors[4 * JOINTS], four_single_vectors[4][JOINTS];
         for (int i = 0; i < 4 * n; i++) {
-            four[i] = one[i % 4][i / 4] = uniform(-1, 1);
+            four_interleaved_vectors[i] = four_single_vectors[i % 4][i / 4] = uniform(-1, 1);
         }
-        tact_hand_apply_inverse_factor_to_four(hand, four);
+        tact_hand_apply_inverse_factor_to_four(hand, four_interleaved_vectors);
         for (int k = 0; k < 4; k++) {
-            tact_hand_apply_inverse_factor(hand, one[k]);
+            tact_hand_apply_inverse_factor(hand, four_single_vectors[k]);
             for (int i = 0; i < n; i++) {
-                assert_memory_equal(&four[4 * i + k], &one[k][i], sizeof(double));
+                assert_memory_equal(&four_interleaved_vectors[4 * i + k],
+                                    &four_single_vectors[k][i], sizeof(double));
             }
         }
         tact_hand_destroy(hand);

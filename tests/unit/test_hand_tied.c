@@ -145,9 +145,9 @@ static void tied_rods_swing_as_one_coordinate(void **state)
 static void tied_slides_move_as_one_coordinate(void **state)
 {
     (void)state;
-    for (int variant_index = 0; variant_index < 6; variant_index++) {
-        const double h = 1e-3, c = variant_index % 3 - 1.5, offset = 0.01;
-        const int leading_slide = variant_index / 3, follower = 1 - leading_slide;
+    for (int tie_variant = 0; tie_variant < 6; tie_variant++) {
+        const double h = 1e-3, c = tie_variant % 3 - 1.5, offset = 0.01;
+        const int leading_slide = tie_variant / 3, follower = 1 - leading_slide;
         struct tact_link_def link_definitions[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
                                                     make_child_link(0, TACT_JOINT_SLIDE)};
         struct world_scene s;

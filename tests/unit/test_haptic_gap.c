@@ -194,11 +194,11 @@ static double largest_step_in_burst(int gap_cycles, int rises_before_gap)
     }
     last = gap.sent[0];
     for (int i = 0; i < 1200; i++) {
-        const int is_burst = i < gap_cycles;
-        force[0] += is_burst ? 2.0 / gap_cycles : 0.0;
+        const int is_heartbeat_burst = i < gap_cycles;
+        force[0] += is_heartbeat_burst ? 2.0 / gap_cycles : 0.0;
         run_guard_cycle(&gap, force, &heartbeat_number,
-                        is_burst ? (uint32_t)(TICKS_OF_BURST / gap_cycles)
-                                 : i % GUARD_CYCLES_PER_TICK == 0,
+                        is_heartbeat_burst ? (uint32_t)(TICKS_OF_BURST / gap_cycles)
+                                           : i % GUARD_CYCLES_PER_TICK == 0,
                         &now);
         step = fmax(step, gap.sent[0] - last);
         last = gap.sent[0];

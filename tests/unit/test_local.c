@@ -94,7 +94,7 @@ static void compute_limit_curve(enum tact_surface surface, struct curve *out)
  * direction and normal part as in largest_contact_law_violation(). */
 static double distance_from_limit_curve(const struct tact_local_problem *p,
                                         const struct curve *curve, const double *r,
-                                        double *largest_deviation)
+                                        double *largest_slip_direction_error)
 {
     double u[6], worst = 0;
     velocity_after_impulse(p, r, u);
@@ -121,12 +121,13 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
     double f = curve->f[i] + (at - i) * (curve->f[i + 1] - curve->f[i]);
     double m = curve->m[i] + (at - i) * (curve->m[i + 1] - curve->m[i]);
     worst = hypot(friction - f, fabs(spin) - m);
-    *largest_deviation =
-        fmax(*largest_deviation, friction * slip > 1e-6 * speed
-                                     ? 1 + (r[1] * v1 + r[2] * v2) / (friction * force * slip)
-                                     : 0);
-    *largest_deviation =
-        fmax(*largest_deviation, fabs(spin * u[3]) * k > 1e-6 * speed && spin * u[3] > 0 ? 2 : 0);
+    *largest_slip_direction_error = fmax(
+        *largest_slip_direction_error, friction * slip > 1e-6 * speed
+                                           ? 1 + (r[1] * v1 + r[2] * v2) / (friction * force * slip)
+                                           : 0);
+    *largest_slip_direction_error =
+        fmax(*largest_slip_direction_error,
+             fabs(spin * u[3]) * k > 1e-6 * speed && spin * u[3] > 0 ? 2 : 0);
     return worst;
 }
 
@@ -138,7 +139,7 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
     static const char *const names[] = {"ellipsoid", "uniform", "Hertz"};
     static struct curve curve;
     for (int surface = TACT_SURFACE_UNIFORM; surface <= TACT_SURFACE_HERTZ; surface++) {
-        double worst = 0, largest_deviation = 0, normal = 0, sum = 0;
+        double worst = 0, largest_slip_direction_error = 0, normal = 0, sum = 0;
         int unsolved_count = 0, slips = 0;
         compute_limit_curve((enum tact_surface)surface, &curve);
         for (int n = 0; n < 6000; n++) {
@@ -166,7 +167,7 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
                 unsolved_count++;
                 continue;
             }
-            largest_deviation = fmax(largest_deviation, turned);
+            largest_slip_direction_error = fmax(largest_slip_direction_error, turned);
             normal = fmax(normal, open);
             worst = fmax(worst, miss);
             sum += miss;
@@ -176,10 +177,10 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
                       "within %.2f %% of mu N of Coulomb's law, %.2f %% in the mean, direction "
                       "within %.1e\n",
                       names[surface], unsolved_count, normal, 100 * worst, 100 * sum / 6000,
-                      largest_deviation);
+                      largest_slip_direction_error);
         assert_in_range(unsolved_count, 0, UNSOLVED);
         assert_true(slips > 1000);
-        assert_true(largest_deviation <= 1e-9 && normal <= 1e-8);
+        assert_true(largest_slip_direction_error <= 1e-9 && normal <= 1e-8);
         /* the bound is three times the error of the fitted limit surface */
         assert_true(worst <= 0.021);
     }

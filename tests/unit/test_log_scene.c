@@ -150,17 +150,17 @@ static void chunk_beyond_the_limit_of_the_reader_is_not_written(void **state)
     struct tact_mcap_writer *writer;
     uint8_t *zeros = calloc(1, (size_t)TACT_MCAP_CHUNK_LIMIT);
     assert_non_null(zeros);
-    for (int excess = 0; excess < 2; excess++) {
+    for (int excess_bytes = 0; excess_bytes < 2; excess_bytes++) {
         int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
         assert_int_equal(tact_mcap_writer_open(fd, "", "", 1, &writer), 0);
         int schema = tact_mcap_writer_schema(writer, "a", "", 0);
         int channel = tact_mcap_writer_channel(writer, schema, "/a");
         struct tact_bytes *message = tact_mcap_writer_begin_message(writer, channel, 0);
         tact_bytes_append(message, zeros,
-                          (size_t)TACT_MCAP_CHUNK_LIMIT - message->size + (size_t)excess);
+                          (size_t)TACT_MCAP_CHUNK_LIMIT - message->size + (size_t)excess_bytes);
         tact_mcap_writer_end_message(writer);
-        assert_int_equal(tact_mcap_writer_flush(writer), excess ? -EMSGSIZE : 0);
-        assert_int_equal(tact_mcap_writer_close(writer, NULL), excess ? -EMSGSIZE : 0);
+        assert_int_equal(tact_mcap_writer_flush(writer), excess_bytes ? -EMSGSIZE : 0);
+        assert_int_equal(tact_mcap_writer_close(writer, NULL), excess_bytes ? -EMSGSIZE : 0);
     }
     free(zeros);
     unlink(path);

@@ -32,7 +32,7 @@ static struct tact_shape random_hull_shape(int points, double flat)
     return s;
 }
 
-static struct tact_shape box_of(double x, double y, double z)
+static struct tact_shape make_box_shape(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -119,7 +119,8 @@ static void duals_measure_pairs_with_common_faces(void **unused)
             b[k] = sizes[(int)uniform(0.0, 3.0)];
             at.position[k] = (i >> k) & 1 ? b[k] - a[k] : uniform(-0.9, 0.9) * (a[k] + b[k]);
         }
-        struct tact_shape sa = box_of(a[0], a[1], a[2]), sb = box_of(b[0], b[1], b[2]);
+        struct tact_shape sa = make_box_shape(a[0], a[1], a[2]),
+                          sb = make_box_shape(b[0], b[1], b[2]);
         tact_pose_mul(&pa, &pb, &at);
         compare_with_oracle(&e, &sa, &pa, &sb, &pb);
     }
@@ -144,7 +145,7 @@ static void dual_method_measures_or_refuses_many_planes(void **unused)
 static void dual_method_refuses_curved_shapes(void **unused)
 {
     (void)unused;
-    struct tact_shape box = box_of(0.5, 0.4, 0.3), plane = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape box = make_box_shape(0.5, 0.4, 0.3), plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {1.0}};
     struct tact_pose p = tact_pose_identity(), ground = p;
     struct tact_moments m, exact;

@@ -348,7 +348,7 @@ static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
     (void)state;
     enum { RECORDED = 20 };
     struct tact_network_endpoint caller, listener;
-    struct tact_network_sent_hello recorded[RECORDED];
+    struct tact_network_sent_hello recorded_hellos[RECORDED];
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     int connection_tick = -1;
@@ -356,12 +356,12 @@ static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     to.sin_port = htons((uint16_t)tact_network_endpoint_port(&listener));
     for (int i = 0; i < RECORDED; i++) {
-        tact_network_hello(&caller.identity, &recorded[i]);
+        tact_network_hello(&caller.identity, &recorded_hellos[i]);
     }
     for (int i = 0; i < 5000 && connection_tick < 0; i++, now_ns += ms) {
         for (int k = 0; k < RECORDED; k++) {
-            sendto(fd, recorded[k].hello, sizeof recorded[k].hello, 0, (const struct sockaddr *)&to,
-                   sizeof to);
+            sendto(fd, recorded_hellos[k].hello, sizeof recorded_hellos[k].hello, 0,
+                   (const struct sockaddr *)&to, sizeof to);
         }
         tick_endpoint(&caller, NULL);
         tick_endpoint(&listener, NULL);

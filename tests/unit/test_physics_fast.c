@@ -277,13 +277,14 @@ static int count_outrun_pairs(const struct world_scene *s)
 
 /* Rotates a body about the origin, without gravity, toward a fixed sheet of 1 mm that is 60 to
  * 140 mm away: a rod of 300 mm, or one of 80 mm with a head at 80 to 120 mm. Returns whether it is
- * on the other side at the end; `counted`: the number of ticks counted. */
-static int rotate_body_at_sheet(int has_head, double thickness, double speed, double angle,
-                                int *counted)
+ * on the other side at the end; *ticks_counted_as_outrun: the number of ticks in which it was
+ * counted as passing. */
+static int rotate_body_at_sheet(int has_rod_head, double thickness, double speed, double angle,
+                                int *ticks_counted_as_outrun)
 {
     const struct tact_shape sheet = box_of_sides(0.08, 1e-3, 0.1),
                             head = box_of_sides(0.04, thickness, 0.01),
-                            rod = box_of_sides(has_head ? 0.08 : 0.3, thickness, 0.01);
+                            rod = box_of_sides(has_rod_head ? 0.08 : 0.3, thickness, 0.01);
     const double origin[3] = {0.0, 0.0, 0.0};
     struct tact_pose beside = tact_pose_identity();
     struct tact_world_options o = tact_world_options_default();
@@ -295,16 +296,16 @@ static int rotate_body_at_sheet(int has_head, double thickness, double speed, do
     open_empty_scene(&s, &o);
     add_scene_shape(&s, -1, &sheet, &beside, 0);
     const int body = add_scene_solid(&s, &rod, 0.1, origin, -angle);
-    if (has_head) {
+    if (has_rod_head) {
         add_scene_shape(&s, body, &head, &beside, 1);
     }
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     tact_world_body(s.world, body)->twist[5] = speed;
-    *counted = 0;
+    *ticks_counted_as_outrun = 0;
     for (int k = 0; k < ticks; k++) {
         step_scene(&s);
-        *counted += count_outrun_pairs(&s);
+        *ticks_counted_as_outrun += count_outrun_pairs(&s);
         angle -= o.period * tact_world_body(s.world, body)->twist[5];
     }
     close_scene(&s);
@@ -315,14 +316,16 @@ static int rotate_body_at_sheet(int has_head, double thickness, double speed, do
 static void bodies_that_rotate_through_are_counted(void **state)
 {
     (void)state;
-    static const double speeds[] = {10.0, 60.0, 150.0, 400.0, 1000.0, 2000.0};
-    int trials = campaign_trial_count(60, 2000), passed[2] = {0, 0}, missed = 0, counted;
+    static const double rotation_edge_speeds[] = {10.0, 60.0, 150.0, 400.0, 1000.0, 2000.0};
+    int trials = campaign_trial_count(60, 2000), passed[2] = {0, 0}, missed = 0,
+        ticks_counted_as_outrun;
     for (int i = 0; i < trials; i++) {
-        const int has_head = i & 1;
-        const double thickness = i % 3 ? 2e-3 : 10e-3, speed = speeds[i % 6];
-        if (rotate_body_at_sheet(has_head, thickness, speed, uniform(0.2, 1.4), &counted)) {
-            passed[has_head]++;
-            missed += !counted;
+        const int has_rod_head = i & 1;
+        const double thickness = i % 3 ? 2e-3 : 10e-3, speed = rotation_edge_speeds[i % 6];
+        if (rotate_body_at_sheet(has_rod_head, thickness, speed, uniform(0.2, 1.4),
+                                 &ticks_counted_as_outrun)) {
+            passed[has_rod_head]++;
+            missed += !ticks_counted_as_outrun;
         }
     }
     printf("of %d rods %d passed, with a head %d; %d not counted\n", trials, passed[0], passed[1],
@@ -346,7 +349,7 @@ static int count_passes_of_spinning_body(const struct spinning_case *t)
     struct tact_pose fixed_pose = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct world_scene s;
-    int counted = 0;
+    int ticks_counted_as_outrun = 0;
     open_empty_scene(&s, NULL);
     fixed_pose.position[2] = t->has_pin ? 0.012 : -0.01;
     add_scene_shape(&s, -1, t->has_pin ? &pin : &table, &fixed_pose, 0);
@@ -357,10 +360,10 @@ static int count_passes_of_spinning_body(const struct spinning_case *t)
     tact_v3_copy(tact_world_body(s.world, body)->twist + 3, t->spin);
     for (int k = 0; k < 20; k++) {
         step_scene(&s);
-        counted += count_outrun_pairs(&s);
+        ticks_counted_as_outrun += count_outrun_pairs(&s);
     }
     close_scene(&s);
-    return counted;
+    return ticks_counted_as_outrun;
 }
 
 /* No tick is counted of bodies whose surfaces do not move through anything, by however much their
@@ -388,9 +391,9 @@ static void bodies_that_spin_in_place_are_not_counted(void **state)
         {"lever under a pin", box_of_sides(0.3, 0.01, 0.01), 0.0, 0.0, {0, 0, 300.0}, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int counted = count_passes_of_spinning_body(&cases[i]);
-        if (counted) {
-            fail_msg("%s: %d counted", cases[i].name, counted);
+        const int ticks_counted_as_outrun = count_passes_of_spinning_body(&cases[i]);
+        if (ticks_counted_as_outrun) {
+            fail_msg("%s: %d counted", cases[i].name, ticks_counted_as_outrun);
         }
     }
 }

@@ -325,10 +325,11 @@ static double relative_tilt_on_layer(double off, double compliance)
 static void box_tilts_on_an_elastic_layer_and_lifts_its_edge(void **state)
 {
     (void)state;
-    static const double offsets[] = {0.01, 0.02, 0.03, 0.04, 0.045};
+    static const double load_offsets[] = {0.01, 0.02, 0.03, 0.04, 0.045};
     for (int i = 0; i < 5; i++) {
-        const double ratio = relative_tilt_on_layer(offsets[i], 1e-7);
-        printf("load %g mm off the middle: tilt %.7f of the exact one\n", 1e3 * offsets[i], ratio);
+        const double ratio = relative_tilt_on_layer(load_offsets[i], 1e-7);
+        printf("load %g mm off the middle: tilt %.7f of the exact one\n", 1e3 * load_offsets[i],
+               ratio);
         assert_true(fabs(ratio - 1.0) < 1e-6);
     }
 }

@@ -337,10 +337,10 @@ static void wrench_is_carried_over_a_jump_of_the_normal(void **state)
     const double mass = 0.1, angle = 2.0 * atan(0.1);
     struct balanced_tick tick[4];
     balance_on_both_flanks(1e-8, 1e-5, mass, tick);
-    const double jump = acos(tact_v3_dot(tick[1].normal, tick[2].normal));
-    printf("n jumps by %.9f rad, exact %.9f; residual %.1e, without impulses %.1e\n", jump, angle,
-           tick[2].residual, tick[3].residual);
-    assert_true(fabs(jump - angle) < 1e-9);
+    const double normal_jump_angle = acos(tact_v3_dot(tick[1].normal, tick[2].normal));
+    printf("n jumps by %.9f rad, exact %.9f; residual %.1e, without impulses %.1e\n",
+           normal_jump_angle, angle, tick[2].residual, tick[3].residual);
+    assert_true(fabs(normal_jump_angle - angle) < 1e-9);
     assert_true(tick[2].residual < 1e-4 && tick[3].residual > 0.5);
     for (int i = 0; i < 4; i++) {
         const double *f = tick[i].force;

@@ -60,11 +60,12 @@ static void step_with_load(struct world_scene *s, int b, double load)
     step_scene(s);
 }
 
-/* Creep [m] of the block over the last half of `seconds` under a load of `load_fraction` of the
- * friction limit; load_cycle_kind: constant (0), times a sine of 2 Hz (1) or of one sign (2). */
+/* Creep [m] of the block over the last half of `seconds` under a load of `load_over_friction_limit`
+ * of the friction limit; load_cycle_kind: constant (0), times a sine of 2 Hz (1) or of one sign
+ * (2). */
 static double measure_block_creep(const char *name, const struct tact_shape *pad, double modulus,
-                                  double load_fraction, int load_cycle_kind, double seconds,
-                                  double *turn)
+                                  double load_over_friction_limit, int load_cycle_kind,
+                                  double seconds, double *turn)
 {
     struct world_scene s;
     int b = open_pad_pinch_scene(&s, pad, modulus), ticks = (int)lround(seconds * 1000);
@@ -72,11 +73,12 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
     double from[3] = {0}, q[4] = {0}, moved[3];
     for (int i = 0; i < ticks; i++) {
         double phase = sin(2 * M_PI * 2 * i * 1e-3);
-        double load_factor = load_cycle_kind == 1   ? phase
-                             : load_cycle_kind == 2 ? 0.5 + 0.5 * phase
-                                                    : 1;
+        double cyclic_load_factor = load_cycle_kind == 1   ? phase
+                                    : load_cycle_kind == 2 ? 0.5 + 0.5 * phase
+                                                           : 1;
         double grip = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
-        step_with_load(&s, b, grip * load_fraction * 2 * MU * PRESS * load_factor);
+        step_with_load(&s, b,
+                       grip * load_over_friction_limit * 2 * MU * PRESS * cyclic_load_factor);
         if (i == ticks / 2) {
             tact_v3_copy(from, body->pose.position);
             memcpy(q, body->pose.quat_wxyz, sizeof q);
@@ -91,7 +93,7 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
     double distance = tact_v3_norm(moved);
     print_message("%-22s load %.2f of the limit%s: moved %.1e m, turned %.1e rad in %.2f s; N %.4f "
                   "%.4f, %d sweeps, residual %.1e, unsolved %ld\n",
-                  name, load_fraction,
+                  name, load_over_friction_limit,
                   load_cycle_kind == 1 ? ", cyclic"
                   : load_cycle_kind    ? ", pulsing"
                                        : "",

@@ -177,7 +177,7 @@ static void warm_started_contact_points_need_fewer_sweeps(void **state)
     open_empty_scene(&s, &o);
     build_table(&s);
     step_scene(&s);
-    int cold_sweeps = s.stats.iterations;
+    int sweeps_from_cold_start = s.stats.iterations;
     step_scene(&s);
     int warm = s.stats.iterations;
     tact_world_contact(s.world, 0)->warm[0] = 0;
@@ -186,8 +186,8 @@ static void warm_started_contact_points_need_fewer_sweeps(void **state)
     }
     step_scene(&s);
     print_message("table of %d points: %d sweeps cold, %d warm, %d without its warm start\n",
-                  s.stats.points, cold_sweeps, warm, s.stats.iterations);
-    assert_true(warm < cold_sweeps / 2 && s.stats.iterations > warm);
+                  s.stats.points, sweeps_from_cold_start, warm, s.stats.iterations);
+    assert_true(warm < sweeps_from_cold_start / 2 && s.stats.iterations > warm);
     close_scene(&s);
 }
 

@@ -114,11 +114,11 @@ static void write_smooth_shape(int kind, double size, char *out, size_t room)
 }
 
 /* Makes a stone at the origin: a smooth solid of a kind in any direction, or a box that stands. */
-static void make_random_stone(struct solid *s, double size, int kind, int has_points)
+static void make_random_stone(struct solid *s, double size, int kind, int uses_contact_points)
 {
     char shape[400];
     const double side = size * uniform(0.5, 0.8);
-    if (has_points) {
+    if (uses_contact_points) {
         const double turn[3] = {0.0, 0.0, uniform(-1.5, 1.5)};
         tact_quat_from_rotvec(s->pose.quat_wxyz, turn);
         tact_number_print(shape, sizeof shape, "type: box, size: [%.17g, %.17g, %.17g]", side,
@@ -133,7 +133,8 @@ static void make_random_stone(struct solid *s, double size, int kind, int has_po
 
 /* Makes the solids, all at the origin: pad, two crates and frustum, from below, then the stones: of
  * which the first is of the given kind, or, with points, boxes. size: [m] */
-static void make_random_solids(struct solid solid[SOLIDS], double size, int kind, int has_points)
+static void make_random_solids(struct solid solid[SOLIDS], double size, int kind,
+                               int uses_contact_points)
 {
     static const char *const cuboids[CUBOIDS] = {"pad", "low", "high", "frustum"};
     static const char *const stones[STONES] = {"first", "second", "leans"};
@@ -145,11 +146,12 @@ static void make_random_solids(struct solid solid[SOLIDS], double size, int kind
         s->mass = pow(10.0, uniform(-1.5, 0.0));
         for (int k = 0; k < 3; k++) {
             s->twist[k] = uniform(-0.1, 0.1);
-            s->twist[3 + k] = i < CUBOIDS || has_points ? uniform(-1.0, 1.0) : uniform(-5.0, 5.0);
+            s->twist[3 + k] =
+                i < CUBOIDS || uses_contact_points ? uniform(-1.0, 1.0) : uniform(-5.0, 5.0);
         }
         if (i >= CUBOIDS) {
             s->name = stones[i - CUBOIDS];
-            make_random_stone(s, size, i == CUBOIDS ? kind : random_index(6), has_points);
+            make_random_stone(s, size, i == CUBOIDS ? kind : random_index(6), uses_contact_points);
             continue;
         }
         const double side = size * (2.0 - 0.3 * i) * uniform(0.9, 1.1), high = 0.5 * size;
@@ -180,9 +182,9 @@ static void append_to_text(char *text, const char *format, ...)
 
 /* Writes the scene of the solids, whose frictions are drawn. */
 static void write_tower_scene(const struct solid solid[SOLIDS], const double friction[MODELS],
-                              double period, int has_points, char *text)
+                              double period, int uses_contact_points, char *text)
 {
-    const char *const of_stones = models_of_tower[has_points][MODELS - 1];
+    const char *const of_stones = models_of_tower[uses_contact_points][MODELS - 1];
     text[0] = '\0';
     append_to_text(text,
                    "name: tower\nperiod: %.17g\nduration: %.17g\ncontact: {iterations: 200}\n"
@@ -205,8 +207,8 @@ static void write_tower_scene(const struct solid solid[SOLIDS], const double fri
                    "  - {materials: [plate, iron], friction: %.17g, model: volume}\nbodies:\n"
                    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: plate}]}\n",
                    friction[2], friction[2], friction[3], friction[3],
-                   has_points ? of_stones : "volume", friction[3], friction[0], friction[0],
-                   friction[2], friction[3]);
+                   uses_contact_points ? of_stones : "volume", friction[3], friction[0],
+                   friction[0], friction[2], friction[3]);
     for (int i = 0; i < SOLIDS; i++) {
         const double *p = solid[i].pose.position, *q = solid[i].pose.quat_wxyz, *v = solid[i].twist;
         append_to_text(text,
@@ -273,28 +275,28 @@ static void place_stones(const struct tact_world *world, struct solid solid[SOLI
 
 /* Writes the scene of a random tower of a number, which selects the period and the kind of one
  * solid. */
-static void write_random_tower(int number, int has_points, char *text)
+static void write_random_tower(int number, int uses_contact_points, char *text)
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct solid solid[SOLIDS];
     double friction[MODELS], size = exp(uniform(-4.0, -1.0));
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
-    make_random_solids(solid, size, number % 6, has_points);
+    make_random_solids(solid, size, number % 6, uses_contact_points);
     for (int i = 0; i < MODELS; i++) {
         friction[i] = uniform(0.1, 1.0);
     }
-    write_tower_scene(solid, friction, 1e-3, has_points, text);
+    write_tower_scene(solid, friction, 1e-3, uses_contact_points, text);
     open_session_of_scene_text(text, &options, &scene, &session);
     place_stones(tact_session_world(session), solid, size);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    write_tower_scene(solid, friction, 1e-3 / (1 << number % 3), has_points, text);
+    write_tower_scene(solid, friction, 1e-3 / (1 << number % 3), uses_contact_points, text);
 }
 
 /* Steps a tower and checks each tick. Returns in how many ticks all models touched in one island,
  * those of smooth surfaces by their closest points. */
-static int run_tower(const char *text, int number, int has_points, struct tally *t)
+static int run_tower(const char *text, int number, int uses_contact_points, struct tally *t)
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct world_scene s = {.options = tact_world_options_default()};
@@ -313,7 +315,8 @@ static int run_tower(const char *text, int number, int has_points, struct tally 
         }
         ticks_with_all_models +=
             !s.stats.counts[TACT_COUNT_EDGES] &&
-            most_models_in_an_island(s.world, models_of_tower[has_points], MODELS) == MODELS;
+            most_models_in_an_island(s.world, models_of_tower[uses_contact_points], MODELS) ==
+                MODELS;
     }
     t->worlds_with_violations += t->unsolved > before;
     tact_moments_scratch_destroy(s.scratch);
@@ -325,25 +328,25 @@ static int run_tower(const char *text, int number, int has_points, struct tally 
 /* Contact points are solved by sweeps alone, of which 200 are too few in 39 to 96 % of the ticks of
  * such towers (11 seeds), and 400 in 32 to 50 %; the residual at which they end, there at most
  * 7e-3, is bounded instead. */
-static void check_laws_of_towers(int has_points)
+static void check_laws_of_towers(int uses_contact_points)
 {
     static char text[TOWER_TEXT];
     struct tally t = {.ticks = 0};
     const int tower_count =
-        has_points ? campaign_trial_count(3, 300) : campaign_trial_count(6, 600);
+        uses_contact_points ? campaign_trial_count(3, 300) : campaign_trial_count(6, 600);
     long ticks_with_all_models = 0;
     int towers_with_all_models = 0;
     for (int i = 0; i < tower_count; i++) {
-        write_random_tower(i, has_points, text);
-        const int ticks = run_tower(text, i, has_points, &t);
+        write_random_tower(i, uses_contact_points, text);
+        const int ticks = run_tower(text, i, uses_contact_points, &t);
         ticks_with_all_models += ticks;
         towers_with_all_models += ticks > 0;
     }
     print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
                   ticks_with_all_models, t.ticks, towers_with_all_models, tower_count);
-    check_tally_within_bounds(&t, has_points ? "towers with points" : "towers");
+    check_tally_within_bounds(&t, uses_contact_points ? "towers with points" : "towers");
     assert_true(5 * ticks_with_all_models > t.ticks && 2 * towers_with_all_models >= tower_count);
-    assert_true(has_points ? t.residual.value < 0.02 : 10 * t.unsolved <= t.ticks);
+    assert_true(uses_contact_points ? t.residual.value < 0.02 : 10 * t.unsolved <= t.ticks);
 }
 
 static void towers_of_four_models_obey_the_contact_laws(void **state)

@@ -184,11 +184,11 @@ static void device_types_of_several_handles_are_loaded(void **state)
     struct tact_plugins *second = open_plugin_types(names + 1, 1);
     struct tact_plugins *same = open_plugin_types(names, 1);
     tact_plugins_close(good);
-    struct tact_plugins *third_plugins = open_plugin_types(names + 2, 1);
+    struct tact_plugins *reopened_plugins = open_plugin_types(names + 2, 1);
     tact_plugins_close(same);
     tact_plugins_close(second);
     tact_plugins_close(open_plugin_types(names + 1, 1));
-    tact_plugins_close(third_plugins);
+    tact_plugins_close(reopened_plugins);
 }
 
 /* The loader unloads some libraries never, as those in C++ with static variables of templates. */
@@ -429,14 +429,14 @@ static void plugin_folders_are_searched_in_order(void **state)
 {
     (void)state;
     static const char installed_folder[] = PLUGIN_BUILD_FOLDER "installed";
-    char folder_elsewhere[200];
+    char plugin_copy_path[200];
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
     struct tact_scene *scene = load_scene_of_device_type("good", &err);
     make_plugin_folder();
     assert_int_equal(mkdir(other, 0755), 0);
-    snprintf(folder_elsewhere, sizeof folder_elsewhere, "%s/good.so", other);
-    copy_plugin("older", folder_elsewhere, 1L << 30, 0);
+    snprintf(plugin_copy_path, sizeof plugin_copy_path, "%s/good.so", other);
+    copy_plugin("older", plugin_copy_path, 1L << 30, 0);
     setenv("TACT_PLUGINS", other, 1);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);

@@ -75,8 +75,8 @@ static int open_simulated_site(const struct tact_device_config *config, struct t
     return 0;
 }
 
-static const struct tact_device_type site_type = {TACT_ABI(struct tact_device_type), "site",
-                                                  "of a test", open_simulated_site, NULL};
+static const struct tact_device_type simulated_site_device_type = {
+    TACT_ABI(struct tact_device_type), "site", "of a test", open_simulated_site, NULL};
 
 static const char text[] =
     "name: ties\n"
@@ -112,7 +112,8 @@ struct coupled_base {
 static void open_base(const struct coupled_base *b, const char *record, struct tact_scene **scene,
                       struct tact_session **session)
 {
-    static const struct tact_device_type *const types[] = {&probe_type, &site_type};
+    static const struct tact_device_type *const types[] = {&probe_type,
+                                                           &simulated_site_device_type};
     struct tact_session_options options = tact_session_options_default();
     char out[4096];
     tact_number_print(out, sizeof out, text, b->k[0], b->k[1], b->k[2], b->d[0], b->d[1], b->d[2],

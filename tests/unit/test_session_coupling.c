@@ -232,10 +232,10 @@ static void read_silent_device(void *self, uint64_t tick, double t, int64_t now,
                                struct tact_device_input *in)
 {
     struct silent_device *device = self;
-    const int is_silent = tick >= 1000 && tick < 2000;
+    const int is_device_silent = tick >= 1000 && tick < 2000;
     device->tick = tick;
-    device->x = is_silent ? device->x : fmin(0.03, 0.1 * t) + (tick >= 2000 ? 0.03 : 0.0);
-    in->state = is_silent ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+    device->x = is_device_silent ? device->x : fmin(0.03, 0.1 * t) + (tick >= 2000 ? 0.03 : 0.0);
+    in->state = is_device_silent ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[0] = device->x;
 }

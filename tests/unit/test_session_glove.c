@@ -64,7 +64,7 @@ static void write_glove_scene(char *out, size_t room, const char *glove_settings
                     "material: skin}]\n"
                     "hands:\n  - name: hand\n    weightless: true\n    links:\n");
     for (int i = 0; i < JOINTS; i++) {
-        const int is_distal = i % 2;
+        const int is_distal_joint = i % 2;
         used = append_text(
             out, used, room,
             "      - name: link%d\n"
@@ -73,9 +73,9 @@ static void write_glove_scene(char *out, size_t room, const char *glove_settings
             "          coupling: {stiffness: %g, damping: 0.002}}\n"
             "        mass: 0.01\n        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
             "        center_of_mass: [0.015, 0, 0]\n",
-            i, is_distal ? "" : "# a finger", is_distal ? proximal_length : 0.0,
-            is_distal ? 0.0 : 0.025 * (i / 2 - 2), limit_of_joint(i), stiffness_of_joint(i));
-        if (is_distal) {
+            i, is_distal_joint ? "" : "# a finger", is_distal_joint ? proximal_length : 0.0,
+            is_distal_joint ? 0.0 : 0.025 * (i / 2 - 2), limit_of_joint(i), stiffness_of_joint(i));
+        if (is_distal_joint) {
             used =
                 append_text(out, used, room,
                             "        parent: link%d\n"

@@ -22,7 +22,7 @@ static const struct tact_messages silent = {NULL, NULL};
 
 /* A scene of `count` cubes of 20 mm on a floor with gaps between them, or of balls that roll
  * against each other. */
-static char *make_scene_of_many_bodies(int count, int makes_balls)
+static char *make_scene_of_many_bodies(int count, int are_bodies_balls)
 {
     size_t room = 512 + 256 * (size_t)count;
     char *text = malloc(room);
@@ -39,19 +39,19 @@ static char *make_scene_of_many_bodies(int count, int makes_balls)
     for (int i = 0; i < count; i++) {
         /* positions [0.1 mm] as integers: a locale may print a decimal comma */
         int y = 500 * (i / wide), x = 205 * (i % wide);
-        used += snprintf(text + used, room - (size_t)used,
-                         "  - {name: b%d, mass: 0.1, position: [%d.%04d, %d.%04d, 0.00998],\n"
-                         "     velocity: [0.%d, 0, 0],\n     shapes: [{type: %s, material: m}]}\n",
-                         i, x / 10000, x % 10000, y / 10000, y % 10000,
-                         makes_balls && i % wide % 2 == 0,
-                         makes_balls ? "sphere, radius: 0.01" : "box, size: [0.02, 0.02, 0.02]");
+        used += snprintf(
+            text + used, room - (size_t)used,
+            "  - {name: b%d, mass: 0.1, position: [%d.%04d, %d.%04d, 0.00998],\n"
+            "     velocity: [0.%d, 0, 0],\n     shapes: [{type: %s, material: m}]}\n",
+            i, x / 10000, x % 10000, y / 10000, y % 10000, are_bodies_balls && i % wide % 2 == 0,
+            are_bodies_balls ? "sphere, radius: 0.01" : "box, size: [0.02, 0.02, 0.02]");
     }
     return text;
 }
 
 /* Records the scene. Returns the size of the log [bytes]; *setup_seconds: time to create the
  * session [s]. */
-static long record_scene_of_many_bodies(int count, int makes_balls, const char *path,
+static long record_scene_of_many_bodies(int count, int are_bodies_balls, const char *path,
                                         double *setup_seconds)
 {
     struct tact_session_options options = tact_session_options_default();
@@ -59,7 +59,7 @@ static long record_scene_of_many_bodies(int count, int makes_balls, const char *
     struct tact_session *session;
     struct tact_scene *scene;
     struct stat status;
-    char *text = make_scene_of_many_bodies(count, makes_balls);
+    char *text = make_scene_of_many_bodies(count, are_bodies_balls);
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = path;

@@ -237,7 +237,7 @@ static void loop_of_the_device_generates_no_energy(void **state)
 static void bad_matrices_are_refused(void **state)
 {
     (void)state;
-    static const char with_device[] =
+    static const char coupling_with_device[] =
         "      coupling: {device: {mass: 0.1, damping: 1}}\n"
         "      turn_coupling: {device: {mass: 1e-3, damping: 5e-3}}\n";
     static const char hard[] = "      coupling: {device: {mass: 0.1, damping: 1}, hard: true}\n"
@@ -268,11 +268,13 @@ static void bad_matrices_are_refused(void **state)
         {0, 0, 0.0, 0.0, "",
          "devices:", "inputs: [{from: probe.x, to: tip.base_x, what: force}]\ndevices:",
          "hands[0].base.stiffness_matrix", "inputs[0] moves this base"},
-        {0, 0, 0.0, 0.0, with_device, "", "", NULL, NULL},
-        {0, 0, 1100.0, 0.0, with_device, "", "", "hands[0].base.stiffness_matrix", "is over 2000"},
-        {28, 1, 6.0, 0.0, with_device, "", "", "hands[0].base.stiffness_matrix", "1.1"},
+        {0, 0, 0.0, 0.0, coupling_with_device, "", "", NULL, NULL},
+        {0, 0, 1100.0, 0.0, coupling_with_device, "", "", "hands[0].base.stiffness_matrix",
+         "is over 2000"},
+        {28, 1, 6.0, 0.0, coupling_with_device, "", "", "hands[0].base.stiffness_matrix", "1.1"},
         {28, 0, 6.0, 0.0, hard, "", "", NULL, NULL},
-        {0, 1, 0.0, 500.0, with_device, "", "", "hands[0].base.damping_matrix", "oscillat"},
+        {0, 1, 0.0, 500.0, coupling_with_device, "", "", "hands[0].base.damping_matrix",
+         "oscillat"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double spring[6] = {1000.0, 1000.0, 1000.0, 1.0, 1.0, 1.0},

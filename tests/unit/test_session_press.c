@@ -117,18 +117,19 @@ static void check_press_of_table_row(const struct expected_press_row *row)
         peak = fmax(peak, -logged_press_value(&t, k, FORCE));
     }
     const double rest = 1e3 * (logged_press_value(&t, t.ticks - 1, X) - PRESS_WALL_POSITION);
-    const struct energy_generated_by_port generated =
+    const struct energy_generated_by_port generated_port_energy =
         energy_generated_by_port(&t, row->device ? 1 : 0);
-    const double given = 1e3 * generated.most;
+    const double given = 1e3 * generated_port_energy.most;
     const double speed = rms_speed_of_last_500_ticks(&t);
     print_message("K %g, D %g, %g kg, %s%s: peak %.3f N of %.3f, %.3f mm deep of %.3f, gave %.3f "
                   "mJ of %.2f, %.2g nJ beyond the damper's, %.2g mm/s left\n",
                   p.stiffness, p.damping, p.tool_mass, p.drive, p.device ? ", late" : "", peak,
-                  row->peak, rest, row->rest, given, row->given, 1e9 * generated.beyond_damper,
-                  1e3 * speed);
+                  row->peak, rest, row->rest, given, row->given,
+                  1e9 * generated_port_energy.beyond_damper, 1e3 * speed);
     assert_true(row->peak == 0.0 || fabs(peak - row->peak) < 0.05 * row->peak);
     assert_true(row->given == 0.0 || fabs(given - row->given) < 0.06 * row->given + 5e-3);
-    assert_true((p.drive != hard && p.drive != hard_late) || generated.beyond_damper < 1e-12);
+    assert_true((p.drive != hard && p.drive != hard_late) ||
+                generated_port_energy.beyond_damper < 1e-12);
     if (row->rest == 0.0) {
         assert_true(speed > 2e-3);
     } else {

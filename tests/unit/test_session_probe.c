@@ -149,7 +149,7 @@ struct difference {
                        except in the rows of a touch of a wall that is found by its overlap [N] */
     double force_error_at_touch; /* largest such difference in the rows of a touch [N] */
     /* the same where what is missing, stiffness times the depth of the touch, is added [N] */
-    double remaining_difference;
+    double force_error_with_missing_force;
     int touches; /* number of rows of a touch */
     double
         energy; /* largest difference of the energy in the log and that of force times motion [J] */
@@ -165,7 +165,8 @@ static void compare_row_with_command(double off, double missing, int is_touch_ti
     if (is_touch_tick) {
         out->touches++;
         out->force_error_at_touch = fmax(out->force_error_at_touch, fabs(off));
-        out->remaining_difference = fmax(out->remaining_difference, fabs(off + missing));
+        out->force_error_with_missing_force =
+            fmax(out->force_error_with_missing_force, fabs(off + missing));
     } else {
         out->command = fmax(out->command, fabs(off));
     }
@@ -232,9 +233,10 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
     print_message("S%d, %g N/m, %s: command off by %.1e N at %d rows; at %d of a touch by %.1e N, "
                   "%.1e but for K d, touches up to %.2f v T deep; energy by %.1e J\n",
                   person_index, stiffness, wall->name, off.command, part.count - off.touches,
-                  off.touches, off.force_error_at_touch, off.remaining_difference, off.depth,
-                  off.energy);
-    assert_true(off.command < 1e-4 && off.remaining_difference < 1e-4 && off.touches <= 1);
+                  off.touches, off.force_error_at_touch, off.force_error_with_missing_force,
+                  off.depth, off.energy);
+    assert_true(off.command < 1e-4 && off.force_error_with_missing_force < 1e-4 &&
+                off.touches <= 1);
     assert_true(off.depth < 1.0 && off.energy < 1e-14);
     check_replays_of_log(path, (int)options.ticks, (int)options.ticks / 2 + 1, 1);
 }

@@ -92,15 +92,15 @@ static size_t field_offset(const struct tact_log *log, const char *name)
 static void recorded_device_reproduces_the_session(void **state)
 {
     (void)state;
-    char played[] = "/tmp/tact_recording_XXXXXX";
+    char path_of_played_log[] = "/tmp/tact_recording_XXXXXX";
     struct tact_log *recorded_and_played_logs[2];
     double *values[2];
     size_t size[2];
-    close(mkstemp(played));
+    close(mkstemp(path_of_played_log));
     char *text = scene_text_with_recording("", NULL);
-    run_scene_text(text, TICKS, played);
+    run_scene_text(text, TICKS, path_of_played_log);
     values[0] = read_log(source, &recorded_and_played_logs[0], &size[0]);
-    values[1] = read_log(played, &recorded_and_played_logs[1], &size[1]);
+    values[1] = read_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
     const size_t timing = field_offset(recorded_and_played_logs[0], "timing"), after = timing + 4;
     int lost = 0;
@@ -116,7 +116,7 @@ static void recorded_device_reproduces_the_session(void **state)
         free(values[i]);
     }
     free(text);
-    unlink(played);
+    unlink(path_of_played_log);
 }
 
 /* With half the scale the same readings lead the joint half as far: the sum of its inputs, toward
@@ -125,15 +125,15 @@ static void recorded_device_takes_another_input_mapping(void **state)
 {
     (void)state;
     static const struct edit half[] = {{"scale: 0.08", "scale: 0.04"}, {NULL, NULL}};
-    char played[] = "/tmp/tact_recording_XXXXXX";
+    char path_of_played_log[] = "/tmp/tact_recording_XXXXXX";
     struct tact_log *recorded_and_played_logs[2];
     double *values[2];
     size_t size[2];
-    close(mkstemp(played));
+    close(mkstemp(path_of_played_log));
     char *text = scene_text_with_recording("", half);
-    run_scene_text(text, TICKS, played);
+    run_scene_text(text, TICKS, path_of_played_log);
     values[0] = read_log(source, &recorded_and_played_logs[0], &size[0]);
-    values[1] = read_log(played, &recorded_and_played_logs[1], &size[1]);
+    values[1] = read_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
     const size_t sum = field_offset(recorded_and_played_logs[0], "hand_finger_coupling") + 1,
                  box = field_offset(recorded_and_played_logs[0], "box_pose");
     for (size_t tick = 0; tick < TICKS; tick++) {
@@ -150,7 +150,7 @@ static void recorded_device_takes_another_input_mapping(void **state)
         free(values[i]);
     }
     free(text);
-    unlink(played);
+    unlink(path_of_played_log);
 }
 
 static struct tact_device open_recording(const struct tact_device_setting *settings, int count,

@@ -97,7 +97,7 @@ static void session_with_joint_stops_replays_from_any_tick(void **state)
     check_replays_from_any_tick(text);
 }
 
-static void keep_message(void *user, enum tact_message_level level, const char *text)
+static void append_stop_message(void *user, enum tact_message_level level, const char *text)
 {
     char *kept = user;
     (void)level;
@@ -116,7 +116,7 @@ static void clamped_joint_targets_are_counted(void **state)
     change_finger_text(text, &(struct edit){"start: -0.3,", "start: -0.3, target_lower: -0.4, "
                                                             "target_upper: 0.1,"});
     options.clock = TACT_LOOP_FREE;
-    options.messages = (struct tact_messages){keep_message, kept};
+    options.messages = (struct tact_messages){append_stop_message, kept};
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     const struct tact_hand_state s =

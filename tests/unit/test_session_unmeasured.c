@@ -53,15 +53,16 @@ static void store_message(void *user, enum tact_message_level level, const char 
     strcat(reported, "\n");
 }
 
-struct opened_session {
+struct session_of_unmeasured_pair {
     struct tact_scene *scene;
     struct tact_session *session;
 };
 
-static struct opened_session open_session_of_unmeasured_pair(const char *record, int ticks)
+static struct session_of_unmeasured_pair open_session_of_unmeasured_pair(const char *record,
+                                                                         int ticks)
 {
     struct tact_session_options o = tact_session_options_default();
-    struct opened_session s;
+    struct session_of_unmeasured_pair s;
     o.clock = TACT_LOOP_FREE;
     o.record = record;
     o.ticks = (uint64_t)ticks;
@@ -71,7 +72,7 @@ static struct opened_session open_session_of_unmeasured_pair(const char *record,
     return s;
 }
 
-static void close_session_of_unmeasured_pair(struct opened_session *s)
+static void close_session_of_unmeasured_pair(struct session_of_unmeasured_pair *s)
 {
     tact_session_destroy(s->session);
     tact_scene_free(s->scene);
@@ -84,10 +85,10 @@ static double body_height(const struct tact_session *s)
 
 /* Runs ticks from `from` on, with or without the scratch memory that the pair's moments need. */
 static void run_ticks_with_or_without_scratch(struct tact_session *s, int from, int count,
-                                              int has_scratch)
+                                              int has_moments_scratch)
 {
     struct tact_moments_scratch *scratch = s->moments_scratch;
-    s->moments_scratch = has_scratch ? scratch : NULL;
+    s->moments_scratch = has_moments_scratch ? scratch : NULL;
     for (int i = from; i < from + count; i++) {
         tact_session_tick(s, (uint64_t)i, 0, 0);
     }
@@ -97,7 +98,7 @@ static void run_ticks_with_or_without_scratch(struct tact_session *s, int from, 
 static void unmeasured_pair_is_extrapolated_and_then_a_fault(void **state)
 {
     (void)state;
-    struct opened_session o = open_session_of_unmeasured_pair(NULL, 1000);
+    struct session_of_unmeasured_pair o = open_session_of_unmeasured_pair(NULL, 1000);
     struct tact_session *s = o.session;
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     run_ticks_with_or_without_scratch(s, 0, 100, 1);
@@ -126,7 +127,7 @@ static void unmeasured_pair_is_extrapolated_and_then_a_fault(void **state)
 static void unmeasured_shape_pair_is_reported_and_logged(void **state)
 {
     (void)state;
-    struct opened_session o = open_session_of_unmeasured_pair(LOG, 150);
+    struct session_of_unmeasured_pair o = open_session_of_unmeasured_pair(LOG, 150);
     struct tact_session_report report;
     struct tact_moments_scratch *scratch = o.session->moments_scratch;
     o.session->moments_scratch = NULL; /* no scratch from the first tick on */
@@ -155,7 +156,7 @@ static void unmeasured_shape_pair_is_reported_and_logged(void **state)
 static void unmeasured_shape_pair_is_replayed(void **state)
 {
     (void)state;
-    struct opened_session o = open_session_of_unmeasured_pair(LOG, 1000);
+    struct session_of_unmeasured_pair o = open_session_of_unmeasured_pair(LOG, 1000);
     run_ticks_with_or_without_scratch(o.session, 0, 100, 1);
     run_ticks_with_or_without_scratch(o.session, 100, 40, 0);
     run_ticks_with_or_without_scratch(o.session, 140, 10, 1);

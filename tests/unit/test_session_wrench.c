@@ -90,7 +90,7 @@ static void record_wrench_session(const char *path)
 
 /* Reads the records of a chunk. Returns the number of messages of the topic. */
 static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *channel,
-                                              uint64_t messages_seen)
+                                              uint64_t sensor_messages_seen)
 {
     struct tact_cursor at = {chunk.data, chunk.size, false};
     struct tact_mcap_record r;
@@ -106,14 +106,15 @@ static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *chann
             assert_true(m.data.size > sizeof wrench);
             memcpy(wrench, m.data.data + m.data.size - sizeof wrench, sizeof wrench);
             for (int k = 0; k < 6; k++) {
-                assert_true(wrench[k] == sensor_channel_value(messages_seen * EVERY, FIRST + k));
+                assert_true(wrench[k] ==
+                            sensor_channel_value(sensor_messages_seen * EVERY, FIRST + k));
             }
             /* CDR: its head, the stamp, then the length and the bytes of the frame */
             assert_memory_equal(m.data.data + 16, "palm", 5);
-            messages_seen++;
+            sensor_messages_seen++;
         }
     }
-    return messages_seen;
+    return sensor_messages_seen;
 }
 
 static uint64_t count_topic_messages(const char *path)
@@ -121,19 +122,19 @@ static uint64_t count_topic_messages(const char *path)
     struct tact_mcap_reader reader;
     struct tact_mcap_record r;
     struct tact_bytes chunk = {0};
-    uint64_t messages_seen = 0;
+    uint64_t sensor_messages_seen = 0;
     int channel = -1;
     assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
     while (tact_mcap_reader_next(&reader, &r) == 0) {
         if (r.opcode == TACT_MCAP_CHUNK) {
             assert_int_equal(tact_mcap_parse_chunk(r.content, &chunk), 0);
-            messages_seen = count_topic_messages_of_chunk(
-                (struct tact_span){chunk.data, chunk.size}, &channel, messages_seen);
+            sensor_messages_seen = count_topic_messages_of_chunk(
+                (struct tact_span){chunk.data, chunk.size}, &channel, sensor_messages_seen);
         }
     }
     tact_mcap_reader_close(&reader);
     tact_bytes_free(&chunk);
-    return messages_seen;
+    return sensor_messages_seen;
 }
 
 /* Topics encoded from the log contain this topic too. */

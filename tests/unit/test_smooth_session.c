@@ -38,7 +38,7 @@ static const char heap_scene_text[] =
     "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
 
 /* Two ellipsoids with a torus, boxes and a soft lid: one island with four contact models. */
-static const char mixed[] =
+static const char scene_of_four_models[] =
     "name: mixed\nduration: 0.6\ncontact: {model: smooth}\n"
     "materials: [{name: stone}, {name: crate}, {name: ground},\n"
     "  {name: rubber, field: {modulus: 1e6, thickness: 0.01}}]\n"
@@ -70,7 +70,7 @@ static void smooth_session_replays_from_any_tick(void **state)
 {
     (void)state;
     check_replays_from_any_tick(heap_scene_text);
-    check_replays_from_any_tick(mixed);
+    check_replays_from_any_tick(scene_of_four_models);
 }
 
 /* A soft ball rolls over the rim of a cone, where the pair is measured by `volume`: its patch has
@@ -250,16 +250,16 @@ static void warm_started_smooth_query_is_fast(void **state)
     const struct tact_shape a = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.05, 0.03, 0.02}};
     const struct tact_shape b = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.04, 0.06, 0.03}};
     struct warm_pair p;
-    double divisions = 1.0;
+    double shortest_division_chain_time = 1.0;
     for (int i = 0; i < 20; i++) {
-        divisions = fmin(divisions, time_of_divisions());
+        shortest_division_chain_time = fmin(shortest_division_chain_time, time_of_divisions());
     }
-    const int slow = IS_SANITIZER_BUILD || divisions > 20e-6;
+    const int slow = IS_SANITIZER_BUILD || shortest_division_chain_time > 20e-6;
     const double bound = slow ? 1e-3 : 2e-6;
     open_warm_pair(&a, &b, 0.0, 1e-4, &p);
     const double best = time_of_warm_pair(&p, 0.1, bound);
     printf("a warm pair of ellipsoids takes %.2f us, under %g us; 2000 divisions %.1f us\n",
-           1e6 * best, 1e6 * bound, 1e6 * divisions);
+           1e6 * best, 1e6 * bound, 1e6 * shortest_division_chain_time);
     assert_true(best < bound);
     close_warm_pair(&p);
 }

@@ -181,10 +181,10 @@ static void overloaded_worker_with_priority_still_sleeps(void **unused)
     assert_int_equal(tact_worker_create(&fake_source_scene, &options, compute_fake_moments_slowly,
                                         NULL, &worker, NULL),
                      0);
-    int64_t grid = tact_clock_now();
+    int64_t next_tick_start_ns = tact_clock_now();
     for (uint64_t tick = 1; tick <= 1500; tick++) {
-        grid += TICK_NS;
-        tact_clock_sleep_until(grid);
+        next_tick_start_ns += TICK_NS;
+        tact_clock_sleep_until(next_tick_start_ns);
         submit_to_fake_worker(worker, tick);
     }
     tact_worker_statistics(worker, &s);
@@ -281,13 +281,13 @@ static void run_loop_with_source(struct tact_source *source, uint64_t ticks, uin
     memset(o, 0, sizeof *o);
     memset(active + first, 1, count);
     tact_opencl_statistics(source, &before);
-    int64_t grid = tact_clock_now();
+    int64_t next_tick_start_ns = tact_clock_now();
     for (uint64_t i = 0; i < ticks; i++) {
         const uint64_t k = ++last_submitted_tick;
         struct tact_pose poses[SHAPES];
-        grid += TICK_NS;
-        tact_clock_sleep_until(grid);
-        if (tact_clock_now() - grid > TICK_NS / 2) {
+        next_tick_start_ns += TICK_NS;
+        tact_clock_sleep_until(next_tick_start_ns);
+        if (tact_clock_now() - next_tick_start_ns > TICK_NS / 2) {
             o->late++; /* the machine delayed the loop itself */
         }
         uint64_t age = source->ops->latest(source->self, &result) == 0 ? k - result.tick : i;

@@ -39,7 +39,7 @@ struct server {
     struct wire_sample *sample;
     struct tact_record *record;
     /* What clients want. */
-    int wants_frames, pages, viewers;
+    int do_clients_want_frames, pages, viewers;
     unsigned wanted_tick_interval;
     /* What was published. */
     struct published_sample samples[MAX_KEPT_SAMPLES];
@@ -136,7 +136,7 @@ void server_publish(struct server *s)
 struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
     const int is_tick_wanted = s->wanted_tick_interval && tick % s->wanted_tick_interval == 0;
-    return is_tick_wanted || (sample && s->wants_frames) ? s->record : NULL;
+    return is_tick_wanted || (sample && s->do_clients_want_frames) ? s->record : NULL;
 }
 
 void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
@@ -255,7 +255,7 @@ static void real_time_view_sample_has_17_ticks_and_a_record_halfway(void **unuse
 {
     (void)unused;
     reset_stream_bench();
-    bench.server.wants_frames = 1;
+    bench.server.do_clients_want_frames = 1;
     run_observed_ruler(1000, NULL);
     assert_int_equal(bench.server.sample_count, 1000 / TICKS_PER_VIEW_SAMPLE);
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, TICKS_PER_VIEW_SAMPLE);
@@ -285,20 +285,20 @@ static void late_tick_publishes_nothing_to_viewers(void **unused)
 {
     (void)unused;
     reset_stream_bench();
-    bench.server.wants_frames = 1;
+    bench.server.do_clients_want_frames = 1;
     bench.elapsed_ns = elapsed_time_late_in_seven_of_ten_ticks;
     run_observed_ruler(2000, NULL);
-    int late_samples = 0, late_records = 0;
+    int samples_at_late_ticks = 0, late_records = 0;
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     for (int i = 0; i < bench.server.sample_count; i++) {
-        late_samples += bench.server.samples[i].tick % 10 < 7 &&
-                        bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
+        samples_at_late_ticks += bench.server.samples[i].tick % 10 < 7 &&
+                                 bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
     }
     for (int i = 0; i < bench.server.record_count; i++) {
         late_records += bench.server.records[i].tick % 10 < 7;
     }
     /* The first ticks are compared with an average that begins with one of them. */
-    assert_in_range(late_samples, 0, 2);
+    assert_in_range(samples_at_late_ticks, 0, 2);
     assert_in_range(late_records, 0, 2);
     assert_true(bench.server.sample_count > 2000 / MAX_TICKS_PER_VIEW_SAMPLE - 1);
 }
@@ -307,7 +307,7 @@ static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unuse
 {
     (void)unused;
     reset_stream_bench();
-    bench.server.wants_frames = 1;
+    bench.server.do_clients_want_frames = 1;
     bench.elapsed_ns = elapsed_time_that_grows_each_tick;
     run_observed_ruler(1000, NULL);
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
@@ -404,7 +404,7 @@ static void paced_simulation_follows_requests_of_its_pages(void **unused)
 {
     (void)unused;
     reset_stream_bench();
-    bench.server.wants_frames = 1;
+    bench.server.do_clients_want_frames = 1;
     bench.ask = request_as_a_page_does;
     run_observed_ruler(5000, NULL);
     const uint64_t *at = bench.tick_of_frame;

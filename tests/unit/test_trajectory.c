@@ -74,7 +74,7 @@ static void cubic_interpolation_is_exact_for_a_parabola(void **state)
                                             SETTING("interpolation", "linear")};
     struct device_config c;
     struct tact_device device = open_trajectory_device(csv, s, 3, &c);
-    struct tact_device linear = open_trajectory_device(csv, l, 3, &c);
+    struct tact_device device_with_linear_interpolation = open_trajectory_device(csv, l, 3, &c);
     double worst = 0.0;
     double sag = 0.0;
     assert_string_equal(device.info.input[1].name, "parabola");
@@ -83,13 +83,13 @@ static void cubic_interpolation_is_exact_for_a_parabola(void **state)
         double exact = 1.0 + t - 0.5 * t * t;
         worst = fmax(worst, fabs(read_value(&device, t, 0, NULL) - (3.0 - 2.0 * t)));
         worst = fmax(worst, fabs(read_value(&device, t, 1, NULL) - exact));
-        sag = fmax(sag, exact - read_value(&linear, t, 1, NULL));
+        sag = fmax(sag, exact - read_value(&device_with_linear_interpolation, t, 1, NULL));
     }
     assert_true(worst < 1e-14);
     /* A chord deviates from a parabola by |x''| h^2 / 8. */
     assert_true(fabs(sag - 0.00125) < 1e-12);
     device.ops->close(device.self);
-    linear.ops->close(linear.self);
+    device_with_linear_interpolation.ops->close(device_with_linear_interpolation.self);
 }
 
 static void trajectory_holds_its_end_values_outside(void **state)

@@ -102,7 +102,7 @@ static void *unplug_and_replug_board(void *unused)
     return unused;
 }
 
-static void run_session(const char *const where[CARDS], int live, const char *log)
+static void run_session(const char *const where[CARDS], int uses_real_board, const char *log)
 {
     static const struct tact_device_type simulated_plant_type = {
         TACT_ABI(struct tact_device_type), "plant", "turns gauges", open_plant_device, NULL};
@@ -120,16 +120,19 @@ static void run_session(const char *const where[CARDS], int live, const char *lo
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.record_devices = live ? RECORDING_FOLDER : NULL;
-    options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
+    options.record_devices = uses_real_board ? RECORDING_FOLDER : NULL;
+    options.clock = uses_real_board ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, &scene, &session);
     board_output_fd =
-        live ? open_channels_of_process(find_guard_process_of("/dev/comedi0"), "/dev/comedi0") : -1;
+        uses_real_board
+            ? open_channels_of_process(find_guard_process_of("/dev/comedi0"), "/dev/comedi0")
+            : -1;
     atomic_store(&ticks, 0);
-    assert_true(!live || (board_output_fd >= 0 &&
-                          pthread_create(&thread, NULL, unplug_and_replug_board, NULL) == 0));
+    assert_true(!uses_real_board ||
+                (board_output_fd >= 0 &&
+                 pthread_create(&thread, NULL, unplug_and_replug_board, NULL) == 0));
     assert_int_equal(tact_session_run(session, &report), 0);
-    if (live) {
+    if (uses_real_board) {
         pthread_join(thread, NULL);
         close(board_output_fd);
     }

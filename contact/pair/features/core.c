@@ -125,8 +125,8 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
         at = walk_to_farther_vertices(core, d, next, &most);
         next = has_short_edges ? find_farther_beyond_ties(core, d, at, most) : -1;
         if (next == -2) {
-            const int farthest = support_vertex_by_full_scan(core, d);
-            at = tact_v3_dot(core->vertex[farthest], d) > most ? farthest : at;
+            const int farthest_vertex = support_vertex_by_full_scan(core, d);
+            at = tact_v3_dot(core->vertex[farthest_vertex], d) > most ? farthest_vertex : at;
         }
     }
     return at;

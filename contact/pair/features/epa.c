@@ -521,8 +521,8 @@ int tact_epa_touching_face(struct tact_core_pair *pair, const struct tact_simple
     if (height_above_face(face, next.w) > most) {
         return 0;
     }
-    const struct face copy = *face;
-    set_epa_result(&p, &copy, &next, 0, most, out);
+    const struct face copy_of_nearest_face = *face;
+    set_epa_result(&p, &copy_of_nearest_face, &next, 0, most, out);
     return 1;
 }
 

@@ -213,17 +213,17 @@ static void list_face_boundary(struct face_builder *b, const int *edge, int edge
         next_vertex_on_boundary[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     /* first pass: finds the longest loop; second pass: lists its corners */
-    for (int pass_number = 0; pass_number < 2; pass_number++) {
-        for (int i = pass_number ? best : 0; i < edges; i++) {
+    for (int outline_pass = 0; outline_pass < 2; outline_pass++) {
+        for (int i = outline_pass ? best : 0; i < edges; i++) {
             int first = b->half[edge[i]].from, at = first, n = 0;
             do {
-                if (pass_number) {
+                if (outline_pass) {
                     rim[n] = at;
                 }
                 at = next_vertex_on_boundary[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
-            if (pass_number) {
+            if (outline_pass) {
                 *count = n;
                 break;
             }
@@ -275,21 +275,21 @@ static int make_face_boundaries(struct face_builder *b)
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
     if (first && edge && next_vertex_on_boundary && core->rim && core->first_corner_of_face &&
         core->offset) {
-        for (int pass_number = 0; pass_number < 2; pass_number++) { /* counts, then lists */
+        for (int outline_pass = 0; outline_pass < 2; outline_pass++) { /* counts, then lists */
             for (int i = 0; i < half_edge_count; i++) {
-                int back = find_half_edge(b, b->half[i].to, b->half[i].from);
+                int opposite_half_edge = find_half_edge(b, b->half[i].to, b->half[i].from);
                 int f = b->face[b->half[i].triangle];
-                if (f == b->face[b->half[back].triangle]) {
+                if (f == b->face[b->half[opposite_half_edge].triangle]) {
                     continue;
                 }
-                if (pass_number) {
+                if (outline_pass) {
                     edge[first[f]++] = i;
                 } else {
                     first[f + 1]++;
                 }
             }
             for (int f = 0; f < core->faces; f++) {
-                first[f + 1] += pass_number ? 0 : first[f];
+                first[f + 1] += outline_pass ? 0 : first[f];
             }
         }
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);

@@ -49,8 +49,8 @@ static int neighbours_of_vertex(const struct tact_core *core, int64_t vertex, co
     return core->vertices == 2;
 }
 
-static void collect_edges(const struct tact_core_pair *pair,
-                          const struct tact_minkowski_point *point, struct edge_fan *fan)
+static void collect_edges_at_point(const struct tact_core_pair *pair,
+                                   const struct tact_minkowski_point *point, struct edge_fan *fan)
 {
     const int *next;
     int count = neighbours_of_vertex(pair->a, point->a, &next);
@@ -100,7 +100,7 @@ static int find_farthest_facet_at(const struct tact_core_pair *pair,
 {
     struct edge_fan fan;
     int is_farther = 0;
-    collect_edges(pair, point, &fan);
+    collect_edges_at_point(pair, point, &fan);
     for (int i = 0; i < fan.count; i++) {
         for (int k = i + 1; k < fan.count; k++) {
             double n[3];

@@ -159,15 +159,15 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 
 static void drop_unused_vertices(struct tact_simplex *s, const struct nearest_on_simplex *best)
 {
-    struct tact_minkowski_point kept_points[3];
+    struct tact_minkowski_point used_simplex_points[3];
     if (best->count == s->count) {
         return;
     }
     for (int i = 0; i < best->count; i++) {
-        kept_points[i] = s->point[best->index[i]];
+        used_simplex_points[i] = s->point[best->index[i]];
     }
     for (int i = 0; i < best->count; i++) {
-        s->point[i] = kept_points[i];
+        s->point[i] = used_simplex_points[i];
     }
     s->count = best->count;
 }
@@ -194,10 +194,10 @@ static int sort_simplex_points(struct tact_simplex *s)
  * unless they are so nearly on a line that it is not along that vector. */
 static void choose_search_direction(const struct nearest_on_simplex *best, double d[3])
 {
-    double normal_component = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
-    if (best->count == 3 &&
-        normal_component * normal_component > 0.5 * best->square * tact_v3_dot(best->n, best->n)) {
-        tact_v3_scale(d, best->n, copysign(1.0, normal_component));
+    double nearest_along_normal = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
+    if (best->count == 3 && nearest_along_normal * nearest_along_normal >
+                                0.5 * best->square * tact_v3_dot(best->n, best->n)) {
+        tact_v3_scale(d, best->n, copysign(1.0, nearest_along_normal));
     } else {
         tact_v3_copy(d, best->v);
     }
@@ -232,15 +232,16 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
 }
 
 /* Finds the simplex of A - B nearest to the origin, with its nearest point. *d: the direction of
- * the last support search, *low: the support point that it found. most_stalls: number of steps
- * after which the square of the distance need not be smaller. Returns 0 where the simplex contains
- * the origin or is nearer than `near` [m]. */
-static int find_nearest_simplex(struct tact_core_pair *pair, double near, int most_stalls,
-                                struct tact_simplex *simplex, struct nearest_on_simplex *best,
-                                double d[3], struct tact_minkowski_point *low)
+ * the last support search, *low: the support point that it found. max_steps_without_decrease:
+ * number of steps after which the square of the distance need not be smaller. Returns 0 where the
+ * simplex contains the origin or is nearer than `near` [m]. */
+static int find_nearest_simplex(struct tact_core_pair *pair, double near,
+                                int max_steps_without_decrease, struct tact_simplex *simplex,
+                                struct nearest_on_simplex *best, double d[3],
+                                struct tact_minkowski_point *low)
 {
     double previous_squared_distance = INFINITY;
-    int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0, stalls = 0;
+    int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0, steps_without_decrease = 0;
     double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
     for (int step = 0; step < MOST_STEPS; step++) {
         double opposite_direction[3];
@@ -253,10 +254,11 @@ static int find_nearest_simplex(struct tact_core_pair *pair, double near, int mo
         }
         choose_search_direction(best, d);
         tact_v3_scale(opposite_direction, d, -1.0);
-        int is_repeated = tact_minkowski_support_repeats(pair, simplex, opposite_direction, low);
-        stalls += !(best->square < previous_squared_distance);
+        int is_support_repeated =
+            tact_minkowski_support_repeats(pair, simplex, opposite_direction, low);
+        steps_without_decrease += !(best->square < previous_squared_distance);
         int is_search_finished =
-            sorted || is_repeated || stalls > most_stalls ||
+            sorted || is_support_repeated || steps_without_decrease > max_steps_without_decrease ||
             tact_v3_dot(d, low->w) >= min_support_ratio * tact_v3_dot(d, best->v);
         if (is_search_finished && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
             break;

@@ -388,10 +388,10 @@ static void merge_equal_corners(struct tact_manifold *m, double least)
     }
     m->corners = n;
     if (n > 2 && !(twice > most * least)) {
-        double end_corners[2][2];
-        memcpy(end_corners[0], m->corner[far[0]], sizeof end_corners[0]);
-        memcpy(end_corners[1], m->corner[far[1]], sizeof end_corners[1]);
-        memcpy(m->corner, end_corners, sizeof end_corners);
+        double farthest_corners[2][2];
+        memcpy(farthest_corners[0], m->corner[far[0]], sizeof farthest_corners[0]);
+        memcpy(farthest_corners[1], m->corner[far[1]], sizeof farthest_corners[1]);
+        memcpy(m->corner, farthest_corners, sizeof farthest_corners);
         m->corners = 2;
     }
 }

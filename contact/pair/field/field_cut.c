@@ -63,10 +63,10 @@ static void point_to_frame_of_b(const struct field_pair *pair, const double *x, 
 
 /* Point where the segment from corner p, on the positive side of a plane, to corner q crosses the
  * plane. */
-static void compute_crossing_point(const double *p, const double *q, double distance_p,
-                                   double distance_q, int coordinate_count, double *out)
+static void compute_crossing_point(const double *p, const double *q, double plane_distance_of_p,
+                                   double plane_distance_of_q, int coordinate_count, double *out)
 {
-    double share = distance_p / (distance_p - distance_q);
+    double share = plane_distance_of_p / (plane_distance_of_p - plane_distance_of_q);
     for (int i = 0; i < coordinate_count; i++) {
         out[i] = p[i] + share * (q[i] - p[i]);
     }

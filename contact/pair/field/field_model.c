@@ -102,7 +102,7 @@ static void add_patch_to_counts(const struct tact_pair_query *q, const struct fi
 {
     if (q->counts) {
         q->counts[TACT_COUNT_PARTS] += patch->points.count;
-        q->counts[TACT_COUNT_OPPOSED] += part->is_opposed;
+        q->counts[TACT_COUNT_OPPOSED] += part->has_opposed_pressures;
     }
 }
 

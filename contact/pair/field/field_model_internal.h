@@ -63,8 +63,8 @@ struct field_part {
     int normal_group;
     struct field_sums sums;
     double normal_stiffness; /* sum of the stiffnesses of the polygons along their normals [N/m] */
-    int is_opposed; /* 1: the patch's friction, or its torque about the normal, is limited because
-                       its pressures oppose each other */
+    int has_opposed_pressures; /* 1: the patch's friction, or its torque about the normal, is
+                       limited because its pressures oppose each other */
 };
 
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out);
@@ -102,8 +102,8 @@ int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_sur
 int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,
                          struct field_surface *of);
 
-/* Makes the patch of a part of the contact surface and sets its is_opposed. 0, or -EDOM where it
- * has no load. */
+/* Makes the patch of a part of the contact surface and sets its has_opposed_pressures. 0, or -EDOM
+ * where it has no load. */
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
                           struct field_part *part, struct field_points *points,
                           struct tact_patch *patch);

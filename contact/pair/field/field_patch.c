@@ -269,7 +269,7 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     double size = tact_max(patch->semi[0], patch->semi[1]);
     tact_field_friction_points(of, part->normal_group, size, points);
     double pressure_per_force = sums->load / force;
-    part->is_opposed = pressure_per_force > MAX_PRESSURE_PER_FORCE;
+    part->has_opposed_pressures = pressure_per_force > MAX_PRESSURE_PER_FORCE;
     tact_field_friction_limit(points, tact_min(pressure_per_force, MAX_PRESSURE_PER_FORCE), patch);
     tact_field_rotate_matrix(sums->stiffness, local, full);
     normal_stiffness_of_patch(full, points, part->normal_stiffness, k);
@@ -280,7 +280,8 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     }
     tact_m3_mul_v3(torque, local, sums->torque);
     patch->wrench[0] = force;
-    patch->wrench[3] = torque_about_normal(sign * torque[0], force, size, &part->is_opposed);
+    patch->wrench[3] =
+        torque_about_normal(sign * torque[0], force, size, &part->has_opposed_pressures);
     patch->wrench[4] = sign * torque[1];
     patch->wrench[5] = sign * torque[2];
     tact_quat_to_m3(rotation, of->frame->quat_wxyz);

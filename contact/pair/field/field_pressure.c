@@ -98,7 +98,7 @@ static const struct polygon_division *choose_polygon_division(const struct field
                                                               const struct tact_pressure *map)
 {
     const size_t count = sizeof polygon_divisions / sizeof *polygon_divisions;
-    const size_t room = tact_field_room_of_patch(map);
+    const size_t max_patch_pieces = tact_field_room_of_patch(map);
     for (size_t n = 0; n < count; n++) {
         size_t pieces = 0;
         for (size_t i = 0; i < of->count; i++) {
@@ -115,7 +115,7 @@ static const struct polygon_division *choose_polygon_division(const struct field
                     (size_t)(polygon_divisions[n].rings * edge_parts(p, k, &polygon_divisions[n]));
             }
         }
-        if (pieces <= room) {
+        if (pieces <= max_patch_pieces) {
             return &polygon_divisions[n];
         }
     }
@@ -149,10 +149,10 @@ static void map_polygon_with_arcs(const struct field_surface *of, const struct f
     double middle[3], outer[2][3];
     find_deepest_point(p, middle);
     for (int k = 0; k < p->corners; k++) {
-        const int parts = edge_parts(p, k, by);
-        for (int i = 0; i < parts; i++) {
+        const int edge_part_count = edge_parts(p, k, by);
+        for (int i = 0; i < edge_part_count; i++) {
             for (int end = 0; end < 2; end++) {
-                double share = (double)(i + end) / parts;
+                double share = (double)(i + end) / edge_part_count;
                 tact_v3_scale(outer[end], p->corner[k], 1.0 - share);
                 tact_v3_axpy(outer[end], share, p->corner[(k + 1) % p->corners]);
             }

@@ -68,8 +68,8 @@ static void finish_disc_sums(struct field_disc_sums *s)
 }
 
 /* Places an edge from corner p to corner q. */
-static void place_edge(const struct field_disc *disc, const double *p, const double *q,
-                       struct field_disc_part *part)
+static void place_edge_in_disc(const struct field_disc *disc, const double *p, const double *q,
+                               struct field_disc_part *part)
 {
     const double d[2] = {q[0] - p[0], q[1] - p[1]}, length = sqrt(d[0] * d[0] + d[1] * d[1]);
     const double e[2] = {d[0] / length, d[1] / length}, n[2] = {e[1], -e[0]};
@@ -107,8 +107,9 @@ static void set_outside_angles(const double *p, const double *q, struct field_di
 
 /* Adds the sector of the disc that belongs to an angle of edges outside the ball; middle: the
  * potentials at the foot. */
-static void add_sector(const struct field_disc *disc, const struct field_potentials *middle,
-                       double angle, struct field_disc_sums *out)
+static void add_disc_sector_of_edge(const struct field_disc *disc,
+                                    const struct field_potentials *middle, double angle,
+                                    struct field_disc_sums *out)
 {
     out->load += angle * middle->load;
     out->stiffness_sum += angle * middle->spring;
@@ -123,7 +124,7 @@ void tact_field_disc_integrate(const struct field_disc *disc, const double (*cor
     int inside = 0, is_foot_in_triangle = 1;
     memset(out, 0, sizeof *out);
     for (int k = 0; k < 3; k++) {
-        place_edge(disc, corner[k], corner[(k + 1) % 3], &part[k]);
+        place_edge_in_disc(disc, corner[k], corner[(k + 1) % 3], &part[k]);
         inside += part[k].has_part_in_disc;
         is_foot_in_triangle = is_foot_in_triangle && part[k].distance > 0.0;
     }
@@ -132,11 +133,11 @@ void tact_field_disc_integrate(const struct field_disc *disc, const double (*cor
     }
     middle = potentials_at(disc->ball, disc->height * disc->height);
     if (!inside) {
-        add_sector(disc, &middle, 2.0 * PI, out);
+        add_disc_sector_of_edge(disc, &middle, 2.0 * PI, out);
     }
     for (int k = 0; k < 3 && inside; k++) {
         set_outside_angles(corner[k], corner[(k + 1) % 3], &part[k]);
-        add_sector(disc, &middle, part[k].angle_before + part[k].angle_after, out);
+        add_disc_sector_of_edge(disc, &middle, part[k].angle_before + part[k].angle_after, out);
         if (part[k].has_part_in_disc) {
             add_edge_part_in_ball(disc, &middle, &part[k], out);
         }

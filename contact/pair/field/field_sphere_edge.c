@@ -78,8 +78,8 @@ static const struct rule rim_rule = {
 
 /* The rule with the fewest nodes for the part of a line from t0 to t1; squared_distance: of the
  * line from the ball's centre. */
-static const struct rule *choose_rule(const struct field_sphere *ball, double squared_distance,
-                                      double t0, double t1)
+static const struct rule *choose_edge_quadrature_rule(const struct field_sphere *ball,
+                                                      double squared_distance, double t0, double t1)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
     const int is_integer_power = ball->power == floor(ball->power);
@@ -121,9 +121,10 @@ struct node_sums {
 
 /* Adds four nodes of a rule, from `first` on. power: that of the ball, a compile-time constant
  * where its law is simple. */
-TACT_INLINE void add_nodes(const struct field_disc *disc, const struct field_potentials *middle,
-                           const struct rule *rule, int first, double h, double mean, double half,
-                           double power, struct node_sums *s)
+TACT_INLINE void add_quadrature_nodes(const struct field_disc *disc,
+                                      const struct field_potentials *middle,
+                                      const struct rule *rule, int first, double h, double mean,
+                                      double half, double power, struct node_sums *s)
 {
     const struct field_sphere *ball = disc->ball;
     const double load_scale = ball->radius / (power + 1.0), load_slope = 1.0 / (power + 2.0);
@@ -159,16 +160,17 @@ static void add_line_part(const struct field_disc *disc, const struct field_pote
                           double h, double t0, double t1, struct field_edge_sums *out)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0), power = disc->ball->power;
-    const struct rule *rule = choose_rule(disc->ball, disc->height * disc->height + h * h, t0, t1);
+    const struct rule *rule =
+        choose_edge_quadrature_rule(disc->ball, disc->height * disc->height + h * h, t0, t1);
     struct node_sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < rule->count; i += LANES) {
         if (power == 0.5) {
-            add_nodes(disc, middle, rule, i, h, mean, half, 0.5, &s);
+            add_quadrature_nodes(disc, middle, rule, i, h, mean, half, 0.5, &s);
         } else if (power == 1.0) {
-            add_nodes(disc, middle, rule, i, h, mean, half, 1.0, &s);
+            add_quadrature_nodes(disc, middle, rule, i, h, mean, half, 1.0, &s);
         } else {
-            add_nodes(disc, middle, rule, i, h, mean, half, power, &s);
+            add_quadrature_nodes(disc, middle, rule, i, h, mean, half, power, &s);
         }
     }
     out->radial_integrals.load += sum_lanes(&s.load);
@@ -181,8 +183,8 @@ static void add_line_part(const struct field_disc *disc, const struct field_pote
 /* Integrals of polynomials along the line: h / 2 and h (2 rim - square) / 8 of the radial ones,
  * (rim
  * - square) / 2 and that times t, with square = h^2 + t^2. */
-static void add_polynomials(const struct field_disc *disc, double h, const double t[2],
-                            struct field_edge_sums *out)
+static void add_edge_polynomials(const struct field_disc *disc, double h, const double t[2],
+                                 struct field_edge_sums *out)
 {
     const double length = t[1] - t[0], sum = t[1] + t[0], rim = disc->rim - h * h;
     const double mean_square = (t[0] * t[0] + t[0] * t[1] + t[1] * t[1]) / 3.0,
@@ -200,7 +202,7 @@ TACT_DISPATCH_BY_CPU(void, tact_field_integrate_edge,
 {
     const double squared_distance = disc->height * disc->height + h * h;
     memset(out, 0, sizeof *out);
-    add_polynomials(disc, h, t, out);
+    add_edge_polynomials(disc, h, t, out);
     /* an edge that passes near the ball's centre, where r has a root, is divided at its nearest
      * point */
     if (t[0] < 0.0 && t[1] > 0.0 &&

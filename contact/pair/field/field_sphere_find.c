@@ -244,8 +244,8 @@ double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
     const struct field_polygon *p = of->polygon;
     double radius = of->sphere.radius, height = tact_v3_dot(p->normal, p->corner[0]), area = 0.0;
     for (size_t i = 0; i < of->count; i++) {
-        double other_height = tact_v3_dot(p[i].normal, p[i].corner[0]);
-        if (fabs(other_height - height) > 1e-12 * radius ||
+        double other_plane_height = tact_v3_dot(p[i].normal, p[i].corner[0]);
+        if (fabs(other_plane_height - height) > 1e-12 * radius ||
             !(tact_v3_dot(p[i].normal, p->normal) > 1.0 - 1e-12)) {
             return 0.0;
         }

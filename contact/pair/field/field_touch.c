@@ -112,7 +112,7 @@ static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint3
 }
 
 /* Adds a pair of cells to the queue, once. */
-static void queue_pair(struct surface_query *w, uint32_t a, uint32_t b)
+static void queue_cell_pair(struct surface_query *w, uint32_t a, uint32_t b)
 {
     struct tact_field_scratch *s = w->scratch;
     size_t i;
@@ -137,12 +137,12 @@ static void queue_neighbours(struct surface_query *w, const struct field_polygon
         if (side >= 4) {
             uint32_t next = pair->b->cells[p->b].next[side - 4];
             if (next != TACT_FIELD_NO_CELL) {
-                queue_pair(w, p->a, next);
+                queue_cell_pair(w, p->a, next);
             }
         } else if (side >= 0) {
             uint32_t next = pair->a->cells[p->a].next[side];
             if (next != TACT_FIELD_NO_CELL) {
-                queue_pair(w, next, p->b);
+                queue_cell_pair(w, next, p->b);
             }
         }
     }
@@ -179,7 +179,7 @@ static int start_surface_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
     struct surface_query *w = user;
     const struct field_pair *pair = &w->out->pair;
-    queue_pair(w, pair->a->nodes[leaf_a].first, pair->b->nodes[leaf_b].first);
+    queue_cell_pair(w, pair->a->nodes[leaf_a].first, pair->b->nodes[leaf_b].first);
     process_cell_pair_queue(w);
     return w->is_capacity_exceeded;
 }
@@ -244,7 +244,7 @@ static void search_halfspace_cells(struct surface_query *w, int is_plane_a)
             continue;
         }
         if (node->leaf) {
-            queue_pair(w, is_plane_a ? 0 : node->first, is_plane_a ? node->first : 0);
+            queue_cell_pair(w, is_plane_a ? 0 : node->first, is_plane_a ? node->first : 0);
             process_cell_pair_queue(w);
         } else {
             stack[height++] = node->first + 1;

@@ -73,7 +73,7 @@ static double compute_neighbour_weights(const struct problem *p, size_t node, do
     return sum;
 }
 
-static double relax_node(const struct problem *p, size_t node)
+static double relax_lattice_node(const struct problem *p, size_t node)
 {
     const struct lattice *l = p->l;
     double weight[6], own, sum = compute_neighbour_weights(p, node, weight, &own);
@@ -85,7 +85,7 @@ static double relax_node(const struct problem *p, size_t node)
 }
 
 /* Relaxes all nodes once. Returns 1 where a value changes by more than CONVERGED_VALUE_CHANGE. */
-static int sweep_all_nodes(const struct problem *p)
+static int relax_all_lattice_nodes(const struct problem *p)
 {
     struct lattice *l = p->l;
     const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
@@ -105,7 +105,7 @@ static int sweep_all_nodes(const struct problem *p)
             continue;
         }
         if (l->cut[node] || p->depth) {
-            to = relax_node(p, node);
+            to = relax_lattice_node(p, node);
         } else {
             to = axis_weight[0] * (*(u + sx) + *(u - sx)) +
                  axis_weight[1] * (*(u + sy) + *(u - sy)) +
@@ -169,7 +169,7 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
 {
     int sweep_count = 0;
     p->relaxation_factor = optimal_relaxation_factor(p->l, p->inverse_length_squared);
-    while (sweep_count < MAX_RELAXATION_SWEEPS && sweep_all_nodes(p)) {
+    while (sweep_count < MAX_RELAXATION_SWEEPS && relax_all_lattice_nodes(p)) {
         sweep_count++;
     }
     return sweep_count < MAX_RELAXATION_SWEEPS

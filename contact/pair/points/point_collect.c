@@ -147,9 +147,9 @@ static const struct point *find_nearest_last_corner(const struct point_list *las
     const struct point *points = last->points + last->first[pair], *best = NULL;
     double least = 0.01 * tact_v3_dot(arm, arm);
     for (int i = 0; i < last->point_count_of_pair[pair]; i++) {
-        double last_arm[3], difference[3];
-        tact_m3_tmul_v3(last_arm, last->frame + 12 * pair + 3, points[i].at);
-        tact_v3_sub(difference, last_arm, arm);
+        double last_arm_in_contact_frame[3], difference[3];
+        tact_m3_tmul_v3(last_arm_in_contact_frame, last->frame + 12 * pair + 3, points[i].at);
+        tact_v3_sub(difference, last_arm_in_contact_frame, arm);
         double distance = tact_v3_dot(difference, difference);
         if (distance <= least && !points[i].key[0]) {
             least = distance;
@@ -159,7 +159,7 @@ static const struct point *find_nearest_last_corner(const struct point_list *las
     return best;
 }
 
-void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact,
+void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact_last_tick,
                                     double impulse[6])
 {
     const struct point_list *last = &store->last;
@@ -167,7 +167,7 @@ void tact_points_copy_last_impulses(struct point_store *store, int pair, int had
     const double *frame = store->now.frame + 12 * pair + 3;
     int next = 0;
     memset(impulse, 0, 6 * sizeof *impulse);
-    for (int i = 0; i < store->now.point_count_of_pair[pair] && had_contact; i++) {
+    for (int i = 0; i < store->now.point_count_of_pair[pair] && had_contact_last_tick; i++) {
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);

@@ -78,9 +78,9 @@ void tact_points_add_overlap_vertices(struct point_store *store, int pair,
                                       const struct tact_mesh *a, const struct tact_pose *pa,
                                       const struct tact_mesh *b, const struct tact_pose *pb);
 
-/* Copies the impulses of the last tick's points to the same points of this tick (had_contact: 1
- * where the last tick had a contact); their wrench in impulse[6]. */
-void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact,
+/* Copies the impulses of the last tick's points to the same points of this tick
+ * (had_contact_last_tick: 1 where the last tick had a contact); their wrench in impulse[6]. */
+void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact_last_tick,
                                     double impulse[6]);
 
 /* Computes what the solver needs from the pair's Schur block S. */

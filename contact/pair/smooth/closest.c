@@ -188,10 +188,10 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
         double det_a = a[0] * a[3] - a[1] * a[2], det_b = b[0] * b[3] - b[1] * b[2];
         return (a[0] + a[3]) / det_a + (b[0] + b[3]) / det_b + 2.0 * c->gap > 0.0;
     }
-    const double *flat = is_positive_definite_2x2(b) ? a : b,
+    const double *definite_matrix = is_positive_definite_2x2(b) ? a : b,
                  *other = is_positive_definite_2x2(b) ? b : a;
     for (int i = 0; i < 4; i++) {
-        s[i] = (i % 3 == 0 ? 1.0 : 0.0) + c->gap * flat[i];
+        s[i] = (i % 3 == 0 ? 1.0 : 0.0) + c->gap * definite_matrix[i];
     }
     if (!is_positive_definite_2x2(s)) {
         return 0;
@@ -202,7 +202,7 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
         if (!tact_smooth_solve_2x2(s, unit, column)) {
             return 0;
         }
-        multiply_2x2(flat, column, bent);
+        multiply_2x2(definite_matrix, column, bent);
         m[i] = other[i] + bent[0];
         m[2 + i] = other[2 + i] + bent[1];
     }
@@ -335,10 +335,11 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
         tact_v3_axpy(to, step_fraction * rotation[0], c->frame + 3);
         tact_v3_axpy(to, step_fraction * rotation[1], c->frame + 6);
         tact_v3_normalize(to, to);
-        double increased_distance = support_distance(pair, to, &next, d);
-        if (increased_distance >= distance + ARMIJO_INCREASE_RATIO * step_fraction * slope) {
+        double support_distance_after_step = support_distance(pair, to, &next, d);
+        if (support_distance_after_step >=
+            distance + ARMIJO_INCREASE_RATIO * step_fraction * slope) {
             tact_v3_copy(n, to);
-            return increased_distance;
+            return support_distance_after_step;
         }
     }
     return distance;
@@ -367,11 +368,12 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
                 return 0;
             }
         }
-        double increased_distance = search_along_ascent(pair, c, distance, rotation, slope, n);
-        if (!(increased_distance > distance)) {
+        double support_distance_after_step =
+            search_along_ascent(pair, c, distance, rotation, slope, n);
+        if (!(support_distance_after_step > distance)) {
             return tact_smooth_follow_closest(pair, c);
         }
-        distance = increased_distance;
+        distance = support_distance_after_step;
     }
     return tact_smooth_follow_closest(pair, c);
 }

@@ -139,7 +139,7 @@ static double tube_distance_at_angle(const struct torus_ring *ring, double c, do
     return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus_index]->size[1];
 }
 
-static void sample_ring(struct torus_ring *ring)
+static void sample_torus_ring(struct torus_ring *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
     double c = 1.0, s = 0.0;
@@ -199,14 +199,14 @@ int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
 }
 
 static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, double near,
-                              struct smooth_contact *contact, int *search_failed)
+                              struct smooth_contact *contact, int *has_contact_search_failed)
 {
     struct torus_ring ring;
     const double radius = pair->shape[torus_index]->size[0];
     const double max_distance = tact_max(near, MAX_RING_CONTACT_DISTANCE_RATIO * radius);
     int found = 0;
     init_torus_ring(pair, torus_index, &ring);
-    sample_ring(&ring);
+    sample_torus_ring(&ring);
     for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
         struct smooth_contact c;
         double previous_distance = ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
@@ -216,7 +216,7 @@ static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, d
             continue;
         }
         if (closest_points_from_sample(&ring, i, &c)) {
-            *search_failed |= at <= near;
+            *has_contact_search_failed |= at <= near;
             continue;
         }
         found = tact_smooth_add_contact(contact, found, &c, SAME_CONTACT_DISTANCE_RATIO * radius);
@@ -225,18 +225,19 @@ static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, d
 }
 
 int tact_smooth_find_contacts(const struct smooth_pair *pair, double near,
-                              struct smooth_contact contact[TACT_PIECES], int *search_failed)
+                              struct smooth_contact contact[TACT_PIECES],
+                              int *has_contact_search_failed)
 {
     int rc;
-    *search_failed = 0;
+    *has_contact_search_failed = 0;
     if (tact_smooth_supports_convex_pair(pair->shape[0], pair->shape[1])) {
         rc = tact_smooth_find_closest(pair, contact);
     } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
         rc = find_lowest_torus_point(pair, contact);
     } else {
         return find_ring_contacts(pair, is_torus(pair->shape[0]) ? 0 : 1, near, contact,
-                                  search_failed);
+                                  has_contact_search_failed);
     }
-    *search_failed = rc < 0;
+    *has_contact_search_failed = rc < 0;
     return rc ? rc : 1;
 }

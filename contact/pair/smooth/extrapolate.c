@@ -56,8 +56,8 @@ static double ticks_of_contact(const struct tact_pair_query *q, double steady_ti
             q->twist[k], last + 6 * k, is_earlier_known ? twist_before_last + 6 * k : NULL,
             q->options->period);
     }
-    double earlier_steady_ticks = is_contact_steady ? steady_ticks : 0.0;
-    return q->pressed > 0.0 ? tact_min(earlier_steady_ticks + 1.0, 3.0) : 0.0;
+    double ticks_of_steady_contact = is_contact_steady ? steady_ticks : 0.0;
+    return q->pressed > 0.0 ? tact_min(ticks_of_steady_contact + 1.0, 3.0) : 0.0;
 }
 
 void tact_smooth_extrapolate_motion(const struct tact_pair_query *q, double *steady_ticks,

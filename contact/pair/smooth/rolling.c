@@ -7,8 +7,8 @@
 #define MIN_CURVATURE_DETERMINANT 1e-9
 
 /* Curvature map L x of a vector along the tangent plane. */
-static void apply_curvature(const double *frame, const double l[4], const double x[3],
-                            double out[3])
+static void multiply_by_curvature_map(const double *frame, const double l[4], const double x[3],
+                                      double out[3])
 {
     double a = tact_v3_dot(frame + 3, x), b = tact_v3_dot(frame + 6, x);
     tact_v3_scale(out, frame + 3, l[0] * a + l[1] * b);
@@ -41,7 +41,7 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     tact_v3_cross(right, w, n);
     tact_v3_copy(w, out->slip);
     tact_v3_axpy(w, -c->gap, wb);
-    apply_curvature(n, c->bend[0], w, turned);
+    multiply_by_curvature_map(n, c->bend[0], w, turned);
     tact_v3_add(right, right, turned);
     for (int i = 0; i < 2; i++) {
         y[i] = tact_v3_dot(n + 3 + 3 * i, right);
@@ -51,7 +51,7 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     }
     tact_v3_scale(out->velocity_over_surface[1], n + 3, x[0]);
     tact_v3_axpy(out->velocity_over_surface[1], x[1], n + 6);
-    apply_curvature(n, c->bend[1], out->velocity_over_surface[1], out->normal);
+    multiply_by_curvature_map(n, c->bend[1], out->velocity_over_surface[1], out->normal);
     tact_v3_add(out->normal, out->normal, wb);
     tact_v3_copy(out->velocity_over_surface[0], out->velocity_over_surface[1]);
     tact_v3_axpy(out->velocity_over_surface[0], c->gap, out->normal);

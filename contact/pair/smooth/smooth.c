@@ -155,12 +155,12 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
 }
 
 /* Cosine between the normals of A (k = 0) or B (k = 1) at two positions of its surface. */
-static double normal_cosine(const struct smooth_pair *pair, int k, const double *first_place,
-                            const double *other_place)
+static double normal_cosine(const struct smooth_pair *pair, int k, const double *first_chart_place,
+                            const double *other_chart_place)
 {
     struct tact_surface_point p, q;
-    return tact_smooth_surface_point(pair, k, first_place, &p) ||
-                   tact_smooth_surface_point(pair, k, other_place, &q)
+    return tact_smooth_surface_point(pair, k, first_chart_place, &p) ||
+                   tact_smooth_surface_point(pair, k, other_chart_place, &q)
                ? -1.0
                : tact_v3_dot(p.normal, q.normal);
 }
@@ -216,14 +216,14 @@ static int is_motion_too_large(const struct smooth_contact *c,
  * of the two surfaces.
  */
 static int will_curvature_change(const struct smooth_pair *pair, const struct smooth_contact *c,
-                                 int k, const double *last_place, double way)
+                                 int k, const double *last_chart_place, double way)
 {
     const double relative_curvature[2] = {c->bend[0][0] + c->bend[1][0],
                                           c->bend[0][3] + c->bend[1][3]};
     struct tact_surface_point now, last;
     double directions[9], curvature[2][2], moved[3];
     if (tact_smooth_surface_point(pair, k, c->place[k], &now) ||
-        tact_smooth_surface_point(pair, k, last_place, &last)) {
+        tact_smooth_surface_point(pair, k, last_chart_place, &last)) {
         return 1;
     }
     tact_surface_curvatures(&now, curvature[0], directions);
@@ -248,8 +248,9 @@ static int does_contact_reach_other_curvature(const struct tact_pair_query *q,
     for (int k = 0; k < 2; k++) {
         double way = q->options->period * tact_v3_norm(motion->velocity_over_surface[k]);
         if (data[k]->radius > 0.0 && !(way <= MAX_UNCHECKED_TRAVEL_RATIO * data[k]->radius)) {
-            const double *last_places = places_in_last_tick(q, pair, c);
-            if (last_places && will_curvature_change(pair, c, k, last_places + 3 * k, way)) {
+            const double *last_chart_places = places_in_last_tick(q, pair, c);
+            if (last_chart_places &&
+                will_curvature_change(pair, c, k, last_chart_places + 3 * k, way)) {
                 return 1;
             }
         }
@@ -441,9 +442,9 @@ static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth
     return touching_contact_count;
 }
 
-static void measure_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
-                             const double k[][2], int touching_contact_count,
-                             struct tact_patch *patch, struct tact_pair_piece *piece)
+static void measure_smooth_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
+                                    const double k[][2], int touching_contact_count,
+                                    struct tact_patch *patch, struct tact_pair_piece *piece)
 {
     const struct smooth_contact *contact = f->contact;
     double twist[2][6], rate[2][6], row_velocity_change[4];
@@ -537,7 +538,7 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
         store_contact_places(q, f.contact, f.contact_count > 0 && q->most == 1);
         return -EDOM;
     }
-    measure_contacts(q, &f, (const double(*)[2])k, touching_contact_count, patch, piece);
+    measure_smooth_contacts(q, &f, (const double(*)[2])k, touching_contact_count, patch, piece);
     return touching_contact_count > 1 ? touching_contact_count : 0;
 }
 

@@ -84,10 +84,11 @@ static inline void sleep_for_us(int us)
 static inline int simulate_haptic_call(struct simulated_haptic *device)
 {
     const unsigned int library_call_number = atomic_fetch_add(&device->calls, 1) + 1;
-    const int every = atomic_load(&device->call_every);
-    const int us = every > 0 && library_call_number % (unsigned int)every == 0
-                       ? atomic_load(&device->long_call_us)
-                       : atomic_load(&device->call_us);
+    const int calls_per_long_call = atomic_load(&device->call_every);
+    const int us =
+        calls_per_long_call > 0 && library_call_number % (unsigned int)calls_per_long_call == 0
+            ? atomic_load(&device->long_call_us)
+            : atomic_load(&device->call_us);
     if (us > 0) {
         sleep_for_us(us);
     }

@@ -150,11 +150,11 @@ static void grid_cells_crossed_by_arc(const struct hull_edge *e, double sign, in
 {
     /* cos^2 of half the arc */
     const double half = 0.5 * tact_v3_dot(e->normal[0], e->normal[1]) + 0.5;
-    const double arc_bulge = 1.0 - sqrt(fmax(half, 0.0)) + 1e-6;
+    const double normal_arc_sagitta = 1.0 - sqrt(fmax(half, 0.0)) + 1e-6;
     for (int k = 0; k < 3; k++) {
         const double p = sign * e->normal[0][k], q = sign * e->normal[1][k];
-        from[k] = (int)floor((fmin(p, q) - arc_bulge + 1.0) * 0.5 * CELLS);
-        to[k] = (int)floor((fmax(p, q) + arc_bulge + 1.0) * 0.5 * CELLS);
+        from[k] = (int)floor((fmin(p, q) - normal_arc_sagitta + 1.0) * 0.5 * CELLS);
+        to[k] = (int)floor((fmax(p, q) + normal_arc_sagitta + 1.0) * 0.5 * CELLS);
         from[k] = from[k] < 0 ? 0 : from[k];
         to[k] = to[k] >= CELLS ? CELLS - 1 : to[k];
     }

@@ -78,8 +78,9 @@ static void solve_positive_definite(real m[UNKNOWNS][UNKNOWNS], real r[UNKNOWNS]
     }
 }
 
-/* Interior-point step towards s z = centre; `corrected`: with Mehrotra's second-order term. */
-static void compute_interior_point_step(struct program *p, real centre, int is_corrector,
+/* Interior-point step towards s z = centre; is_corrector_step: with Mehrotra's second-order term.
+ */
+static void compute_interior_point_step(struct program *p, real centre, int is_corrector_step,
                                         real dx[UNKNOWNS])
 {
     real m[UNKNOWNS][UNKNOWNS] = {{0.0}};
@@ -90,7 +91,7 @@ static void compute_interior_point_step(struct program *p, real centre, int is_c
     }
     for (int i = 0; i < p->rows; i++) {
         const real over = p->z[i] / p->s[i], off = row_times(p, i, p->x) - p->s[i];
-        const real want = centre - (is_corrector ? p->ds[i] * p->dz[i] : 0.0);
+        const real want = centre - (is_corrector_step ? p->ds[i] * p->dz[i] : 0.0);
         const real pull = want / p->s[i] - over * off;
         for (int k = 0; k < UNKNOWNS; k++) {
             dx[k] += p->g[i][k] * pull;
@@ -102,7 +103,7 @@ static void compute_interior_point_step(struct program *p, real centre, int is_c
     solve_positive_definite(m, dx);
     for (int i = 0; i < p->rows; i++) {
         const real off = row_times(p, i, p->x) - p->s[i];
-        const real want = centre - (is_corrector ? p->ds[i] * p->dz[i] : 0.0);
+        const real want = centre - (is_corrector_step ? p->ds[i] * p->dz[i] : 0.0);
         p->ds[i] = row_times(p, i, dx) + off;
         p->dz[i] = (want - p->z[i] * p->ds[i]) / p->s[i] - p->z[i];
     }

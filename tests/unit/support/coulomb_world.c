@@ -86,8 +86,8 @@ static void set_contact_jacobian(const struct tact_world *world, const struct co
         node->dof = n - TACT_UNKNOWNS_PER_NODE * k < TACT_UNKNOWNS_PER_NODE
                         ? n - TACT_UNKNOWNS_PER_NODE * k
                         : TACT_UNKNOWNS_PER_NODE;
-        node->step_j = node->j;
-        node->step_dof = node->dof;
+        node->newton_step_jacobian = node->j;
+        node->newton_step_unknown_count = node->dof;
         for (int m = 0; m < 3 * node->dof; m++) {
             node->j[6 * (m / 3) + m % 3] =
                 c[(3 * contact + m % 3) * n + TACT_UNKNOWNS_PER_NODE * k + m / 3];
@@ -148,8 +148,8 @@ static void place_masonry_contact(struct tact_world *world, const struct masonry
         double arm[3], torque[3], sign = k ? -1 : 1;
         block->owner[k] = (struct tact_owner){TACT_OWNER_BODY, index, 0};
         node->node = index;
-        node->dof = node->step_dof = TACT_UNKNOWNS_PER_NODE;
-        node->step_j = node->j;
+        node->dof = node->newton_step_unknown_count = TACT_UNKNOWNS_PER_NODE;
+        node->newton_step_jacobian = node->j;
         node->v = body->twist;
         tact_v3_sub(arm, at, body->pose.position);
         for (int i = 0; i < 3; i++) {
