@@ -16,6 +16,7 @@ struct page_client {
                                      * buffer 3 s of them
                                      */
     int fault;                      /* 1: sent */
+    size_t written_event_count;     /* number of the server's events that were written or skipped */
     double speed;                   /* speed that the page requested or was sent last */
     size_t plotted_value_count;     /* number of values of a record that the page plots, and their
                                        offsets */
@@ -37,6 +38,27 @@ static int write_fault_message(struct server *s, struct page_client *c, const ch
 {
     c->fault = 1;
     return write_text_message(s, c, json_pack("{s:s, s:s}", "op", "fault", "text", text));
+}
+
+/* Writes the next event, the oldest one that the server still has. */
+static int write_event_message(struct server *s, struct page_client *c)
+{
+    if (s->event_count - c->written_event_count > MAX_SERVER_EVENTS) {
+        c->written_event_count = s->event_count - MAX_SERVER_EVENTS;
+    }
+    const struct server_event *e = &s->events[c->written_event_count++ % MAX_SERVER_EVENTS];
+    return write_text_message(s, c,
+                              json_pack("{s:s, s:I, s:s, s:s}", "op", "event", "tick",
+                                        (json_int_t)e->tick, "name", e->name, "text", e->text));
+}
+
+void server_send_event(struct server *s, const char *name, const char *text)
+{
+    if (s) {
+        s->events[s->event_count++ % MAX_SERVER_EVENTS] =
+            (struct server_event){s->newest ? s->newest->sample.state.tick : 0, name, text};
+        page_clients_request_write(s);
+    }
 }
 
 /* Writes the speed that another page requested, or this page before it was loaded again. */
@@ -81,6 +103,8 @@ static int write_to_page(struct server *s, struct page_client *c)
                              : 0;
     } else if (fault && !c->fault) {
         rc = write_fault_message(s, c, fault);
+    } else if (c->written_event_count < s->event_count) {
+        rc = write_event_message(s, c);
     } else if (c->speed < s->speed || c->speed > s->speed) {
         rc = write_speed_message(s, c);
     } else if (s->newest && s->newest->sample.number != c->last_written_frame &&

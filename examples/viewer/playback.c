@@ -32,7 +32,8 @@ static int make_viewer_messages(struct playback *p)
                                      .source = tact_log_fact(p->log, "moments"),
                                      .layout = tact_log_layout(p->log),
                                      .first = state->first_tick,
-                                     .last = state->last_tick};
+                                     .last = state->last_tick,
+                                     .log = p->log};
     p->hello = wire_make_hello_message(p->scene_log.scene, world, &hello);
     return p->hello ? wire_make_mesh_messages(world, &p->meshes, &p->mesh_sizes) : -ENOMEM;
 }

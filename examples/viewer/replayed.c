@@ -20,7 +20,8 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *scene_lo
                                      .source = tact_log_fact(log, "moments"),
                                      .layout = tact_session_layout(scene_log->session),
                                      .first = state->first_tick,
-                                     .last = state->last_tick};
+                                     .last = state->last_tick,
+                                     .log = log};
     struct tact_world *world = tact_session_world(scene_log->session);
     page_requests_open(&r->page_requests, 1);
     r->scene_log = scene_log;

@@ -91,6 +91,10 @@ void server_copy_record(struct server *server, const struct tact_record *record,
 /* Reports a fault once to each client. The caller keeps the text. Any thread; real-time safe. */
 void server_send_fault_text(struct server *server, const char *text);
 
+/* Sends an event to each page, also to those that connect later, with the tick of the newest frame.
+ * The caller keeps the texts. The server's thread, from `ask`, only. server may be NULL. */
+void server_send_event(struct server *server, const char *name, const char *text);
+
 /* 1 where a page is connected, or a client of foxglove.sdk.v1 has subscribed. Any thread. */
 int server_has_viewers(const struct server *server);
 

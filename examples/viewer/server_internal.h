@@ -15,6 +15,7 @@
 #define MAX_SERVER_REQUEST_BYTES 16384 /* bytes of a client's message; longer ones are ignored */
 /* Most frames, or groups of frames, that a client may leave unacknowledged. */
 #define MAX_SERVER_FRAMES_UNDER_WAY 2
+#define MAX_SERVER_EVENTS 256 /* newest events that are kept for pages that connect later */
 
 struct page_client;
 struct foxglove_client;
@@ -27,6 +28,11 @@ struct slot {
     /* number of records that were added to the queue before this one */
     uint64_t records_queued_before;
     struct wire_sample sample;
+};
+
+struct server_event {
+    uint64_t tick;
+    const char *name, *text;
 };
 
 /* The publishing thread reads in each tick what its first and second part have. The server's thread
@@ -72,6 +78,8 @@ struct server {
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
     /* records lost by the queue and already counted for the clients */
     uint64_t reported_queue_losses;
+    struct server_event events[MAX_SERVER_EVENTS]; /* the n-th is at n modulo their number */
+    size_t event_count;                            /* number of all events so far */
     double speed;              /* factor of real time that a page requested last */
     int pages_want_values;     /* 1: a page plots values of records */
     int are_topics_subscribed; /* 1: a client of foxglove.sdk.v1 has subscribed */

@@ -176,7 +176,12 @@ static void on_page_request(void *user, enum server_request what, double value)
 {
     struct stream *stream = user;
     if (what == SERVER_MARKER) {
-        tact_session_mark(stream->session, "a marker set on the page of tact view");
+        static const char text[] = "a marker set on the page of tact view";
+        if (tact_session_mark(stream->session, text)) {
+            server_send_event(stream->server, "no marker", "the session is not recorded");
+        } else {
+            server_send_event(stream->server, "marker", text);
+        }
     } else if (what == SERVER_STOP) {
         tact_stop_request(stream->stop);
     } else {

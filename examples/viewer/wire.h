@@ -2,14 +2,15 @@
  * The messages sent to the page of the viewer: the scene once, then frames with the state of the
  * session.
  *
- * Text messages are JSON: `hello` with names and shapes, `fault` with its description. Binary
- * messages are little-endian and begin with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32
- * shape, u32 vertices, u32 triangles, f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2
- * is a frame: struct wire_head, then struct wire_pose a shape, a struct wire_contact and its
- * outline a contact (f32[3] a corner [m, world], up to a multiple of 8 bytes) and, where its peak
- * is not 0, its struct wire_pressure, a struct wire_joint a joint, u32 a device (enum
- * tact_device_state, up to a multiple of 8 bytes), the bins of two histograms, wake-up and compute,
- * and, where the page asked for values of the record, struct wire_record_values and those.
+ * Text messages are JSON: `hello` with names, shapes and a log's events, `fault` with its
+ * description, `event` with one of a session that runs. Binary messages are little-endian and begin
+ * with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32 shape, u32 vertices, u32 triangles,
+ * f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2 is a frame: struct wire_head, then
+ * struct wire_pose a shape, a struct wire_contact and its outline a contact (f32[3] a corner [m,
+ * world], up to a multiple of 8 bytes) and, where its peak is not 0, its struct wire_pressure, a
+ * struct wire_joint a joint, u32 a device (enum tact_device_state, up to a multiple of 8 bytes),
+ * the bins of two histograms, wake-up and compute, and, where the page asked for values of the
+ * record, struct wire_record_values and those.
  */
 #ifndef TACT_EXAMPLES_VIEWER_WIRE_H
 #define TACT_EXAMPLES_VIEWER_WIRE_H
@@ -19,6 +20,7 @@
 #include "contact/pair/pressure.h"
 #include "contact/world/world.h"
 #include "rt/log/layout.h"
+#include "rt/log/log_reader.h"
 #include "rt/scene/scene.h"
 
 #define WIRE_MAX_CONTACTS 256           /* most contacts of a frame; more are only counted */
@@ -26,6 +28,7 @@
 #define WIRE_PRESSURE_CELLS_PER_SIDE 24 /* cells of a pressure along each side */
 #define WIRE_HISTOGRAM_BINS 60          /* bins of a histogram: ten per decade from 0.1 us */
 #define WIRE_MAX_HELLO_VALUES 8192      /* most values of a record that a hello lists */
+#define WIRE_MAX_HELLO_EVENTS 500       /* most events of a log that a hello lists */
 #define WIRE_CACHE_LINE_BYTES 64
 
 /* Attribute of functions that every tick runs for the viewer: the linker puts them side by side. A
@@ -195,6 +198,7 @@ struct wire_hello {
     const char *source;               /* name of what computes the moments; NULL: not known */
     const struct tact_layout *layout; /* fields of the records whose values frames may have */
     uint64_t first, last;             /* ticks of a log */
+    const struct tact_log *log;       /* log whose events are listed; NULL: none */
 };
 
 /* The scene as JSON. NULL where memory is short. The caller frees it. */

@@ -141,6 +141,20 @@ static json_t *fields_json(const struct tact_layout *layout)
     return list;
 }
 
+/* The first events of a log: tick, name, text. *count: number of all of them. */
+static json_t *events_json(const struct tact_log *log, size_t *count)
+{
+    json_t *list = json_array();
+    const struct tact_log_event *e;
+    for (*count = 0; log && (e = tact_log_event(log, *count)); ++*count) {
+        if (*count < WIRE_MAX_HELLO_EVENTS) {
+            json_array_append_new(list, json_pack("[I, o, o]", (json_int_t)e->tick,
+                                                  text_json(e->name), text_json(e->text)));
+        }
+    }
+    return list;
+}
+
 char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world *world,
                               const struct wire_hello *hello)
 {
@@ -148,13 +162,16 @@ char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world 
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         json_array_append_new(devices, json_string(scene->devices[i].name));
     }
+    size_t event_count;
+    json_t *events = events_json(hello->log, &event_count);
     json_t *out = json_pack(
-        "{s:s, s:s, s:s, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "op", "hello", "name",
-        scene->name ? scene->name : "", "kind", hello->kind, "period", scene->period, "first",
-        (json_int_t)hello->first, "last", (json_int_t)hello->last, "shapes",
+        "{s:s, s:s, s:s, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:I}", "op",
+        "hello", "name", scene->name ? scene->name : "", "kind", hello->kind, "period",
+        scene->period, "first", (json_int_t)hello->first, "last", (json_int_t)hello->last, "shapes",
         shapes_json(scene, world), "joints", joints_json(scene, world), "devices", devices,
         "source", text_json(hello->source), "deadman", text_json(scene->deadman), "fields",
-        fields_json(hello->layout), "field_count", (json_int_t)hello->layout->field_count);
+        fields_json(hello->layout), "field_count", (json_int_t)hello->layout->field_count, "events",
+        events, "event_count", (json_int_t)event_count);
     char *text = out ? json_dumps(out, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(out);
     return text;

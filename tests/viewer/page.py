@@ -182,6 +182,26 @@ def check_force(browser, rows):
     browser.wait("!tactPage.dirty")
 
 
+def check_events(browser, tact, log):
+    """The events of a log are those of tact info: in the list, on the time line where they belong, and a click goes there."""
+    info = json.loads(subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True).stdout)
+    found = info["events"]
+    assert found and browser.evaluate("tactPage.hello.events") == [[e["tick"], e["name"], e["text"]] for e in found], found
+    listed = browser.evaluate("[...document.querySelectorAll('#events tr')].map((e) => e.textContent)")
+    period = browser.evaluate("tactPage.hello.period")
+    assert listed == [f"{e['tick'] * period:.3f} s{e['name']}: {e['text']}" for e in reversed(found)], listed
+    for i, event in enumerate(found):
+        show(browser, 4000)
+        box = browser.evaluate(f"""(() => {{
+            const mark = document.querySelectorAll('#marks i')[{i}].getBoundingClientRect(), line = byId('timeline').getBoundingClientRect();
+            return [mark.left + mark.width / 2, line.left, line.width, mark.top + 2];
+        }})()""")
+        share = (event["tick"] - info["first_tick"]) / (info["last_tick"] - info["first_tick"])
+        assert abs(box[0] - (box[1] + 8 + (box[2] - 16) * share)) < 1.5, (box, share)
+        browser.click(box[0], box[3])
+        browser.wait(f"tactPage.frames[tactPage.shown].tick === {event['tick']}")
+
+
 def check_hands(browser):
     """Keys, steps, selection by a click on the page."""
     browser.evaluate("send({op: 'pause'}), 1")
@@ -412,6 +432,8 @@ def check_session(tact, source, folder, browser):
         browser.open(viewer.address)
         browser.wait("window.tactPage && tactPage.hello && tactPage.hello.kind === 'simulation' && tactPage.frames.length > 20")
         browser.key("m")
+        browser.wait("/^marker at \\d+\\.\\d{3} s$/.test(document.getElementById('said').textContent) && !document.getElementById('said').hidden")
+        assert browser.evaluate("document.querySelectorAll('#marks i').length") == 1
         browser.key(" ")
         paused = browser.wait("tactPage.paused && tactPage.frames[tactPage.shown].tick")
         browser.key(".")
@@ -430,12 +452,12 @@ def check_session(tact, source, folder, browser):
 SHOW_TEXTS = """(async (names) => {
   const kept = [tactPage.hello, tactPage.frames[tactPage.shown]], bad = [], receive = tactPage.socket.onmessage;
   tactPage.socket.onmessage = null; // frames of the server would take the place of these
-  const places = { "#name": 1, "#safety": 1, ".contact .title span": 2, "#devices td": 1, "#joints td": 1, "#plot-keys .key": 2,
+  const places = { "#name": 1, "#safety": 1, ".contact .title span": 2, "#devices td": 1, "#joints td": 1, "#events td": 1, "#plot-keys .key": 2,
                    "#plot-keys optgroup": 3, "#plot-keys option": 2 };
   for (const name of names) {
     const [hello, frame] = kept;
     onText({ ...hello, name, source: name, deadman: name, devices: hello.devices.map(() => name), joints: hello.joints.map((j) => ({ ...j, name })),
-      shapes: hello.shapes.map((s) => ({ ...s, owner: name })), fields: [[name, name, 0, 1]], field_count: 1 });
+      shapes: hello.shapes.map((s) => ({ ...s, owner: name })), fields: [[name, name, 0, 1]], field_count: 1, events: [[1, name, name]], event_count: 1 });
     onText({ op: "fault", text: name });
     onFrame({ ...frame, safety: 2 });
     const plots = tactPage.panels.plots;
@@ -477,6 +499,7 @@ def check_hostile_file(page, folder, browser):
         item["name"] = next(names)
     for item in hello["shapes"]:
         item["owner"] = next(names)
+    hello.update(events=[[1, text, text] for text in HOSTILE], event_count=len(HOSTILE))
     for i, item in enumerate(hello["fields"]):
         item[0], item[1] = next(names, f"field {i}"), "unit"
     data = b""
@@ -534,6 +557,7 @@ def main():
             check_plots(browser, rows)
             check_pixels(browser)
             check_force(browser, rows)
+            check_events(browser, tact, log)
             check_hands(browser)
             check_keys(browser)
             if shots:

@@ -197,14 +197,19 @@ def check_live(tact, source, folder):
             frame = next_frame(client)
         assert viewer.process.poll() is None
         ask(client, "marker", token=token_of(viewer))
-        for _ in range(10):
-            frame = next_frame(client)
+        texts = [m for m in (next_frame(client) for _ in range(20)) if isinstance(m, str)]
+        late = connect(viewer)  # is sent it as well
+        texts += [m for m in (next_frame(late) for _ in range(20)) if isinstance(m, str) and '"hello"' not in m]
         ask(client, "stop", token=token_of(viewer))
         out, err = viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0 and "stopped before its end" in out, (out, err)
     info = subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True)
     markers = [e for e in json.loads(info.stdout)["events"] if e["name"] == "marker"]
     assert [m["text"] for m in markers] == ["a marker set on the page of tact view"], markers
+    events = [json.loads(text) for text in texts]
+    assert len(events) == 2 and events[0] == events[1], events
+    assert {key: events[0][key] for key in ("op", "name", "text")} == {"op": "event", "name": "marker", "text": markers[0]["text"]}, events
+    assert 0 <= markers[0]["tick"] - events[0]["tick"] <= 500, (markers, events)  # that of the frame before; the machine may be busy
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 

@@ -58,6 +58,60 @@ function numberShapes(shapes) {
 }
 
 const MAX_ROWS = 40; // of the list of contacts
+const MAX_EVENTS = 500; // marked on the time line
+const THUMB = 16; // width of the handle of the time line [pixels]
+
+// The events of a session: marks on the time line and a list, the newest first.
+class Events {
+  constructor(onseek) {
+    this.onseek = onseek;
+    this.marks = [];
+    this.table = document.getElementById("events");
+    this.line = document.getElementById("marks");
+  }
+
+  // Those of a log, of which the first are listed.
+  setScene(hello) {
+    this.period = hello.period;
+    this.marks = [];
+    this.table.replaceChildren();
+    this.line.replaceChildren();
+    (hello.events || []).forEach(([tick, name, text]) => this.add(tick, name, text));
+    const left = (hello.event_count || 0) - this.marks.length;
+    document.getElementById("event-count").textContent = left > 0 ? left + " further ones are not listed" : "";
+    document.getElementById("event-section").hidden = !this.marks.length;
+  }
+
+  add(tick, name, text) {
+    const time = tick * this.period, mark = element("i"), row = element("tr"), what = element("td", "", text ? name + ": " + text : name);
+    mark.title = figure(time, 3) + " s, " + what.textContent;
+    for (const e of [mark, what]) {
+      e.classList.toggle("limit", ["fault", "slip"].includes(name));
+    }
+    row.append(element("td", "number quiet", figure(time, 3) + " s"), what);
+    for (const e of [mark, row]) {
+      e.addEventListener("click", () => this.onseek(time));
+    }
+    this.line.append(mark);
+    this.table.prepend(row);
+    this.marks.push({ time, mark, row });
+    if (this.marks.length > MAX_EVENTS) {
+      const old = this.marks.shift();
+      old.mark.remove();
+      old.row.remove();
+    }
+    document.getElementById("event-section").hidden = false;
+  }
+
+  // The time line goes from `first` to `last` [s].
+  draw(first, last) {
+    for (const { time, mark } of this.marks) {
+      const share = last > first ? (time - first) / (last - first) : 0;
+      mark.hidden = !(share >= 0 && share <= 1);
+      mark.style.left = `calc(${THUMB / 2}px + (100% - ${THUMB}px) * ${share})`;
+    }
+  }
+}
 
 class Panels {
   constructor(onvalues) {

@@ -2,7 +2,7 @@
 "use strict";
 
 const page = {
-  stage: null, panels: null, socket: null, frames: [], hello: null, shown: -1, follow: true, paused: false,
+  stage: null, panels: null, events: null, socket: null, frames: [], hello: null, shown: -1, follow: true, paused: false,
   dark: matchMedia("(prefers-color-scheme: dark)").matches, token: "",
   received: 0, dirty: true, error: "",
 };
@@ -83,6 +83,7 @@ function onText(message) {
     setState("link", message.kind, false);
     page.stage.setScene(message);
     page.panels.setScene(message);
+    page.events.setScene(message);
     const live = message.kind === "real time" || message.kind === "simulation";
     byId("speed").disabled = message.kind === "real time";
     readToken();
@@ -90,8 +91,37 @@ function onText(message) {
     byId("speed").value = "1";
   } else if (message.op === "speed") {
     byId("speed").value = String(message.factor); // none of the list where another program asked for another one
+  } else if (message.op === "event") {
+    onEvent(message);
   } else if (message.op === "fault") {
     page.error = message.text;
+  }
+}
+
+// An event of a session that runs. A marker that was refused is none.
+function onEvent({ tick, name, text }) {
+  if (name === "no marker") {
+    say(name + ": " + text);
+    return;
+  }
+  page.events.add(tick, name, text);
+  page.dirty = true;
+  say(name + " at " + figure(tick * page.hello.period, 3) + " s");
+}
+
+// Shows a word for some seconds.
+function say(text) {
+  byId("said").textContent = text;
+  byId("said").hidden = false;
+  clearTimeout(page.saidTimer);
+  page.saidTimer = setTimeout(() => { byId("said").hidden = true; }, 4000);
+}
+
+function mark() {
+  if (byId("marker").disabled) {
+    say(page.token ? "no marker: this session does not run" : "no marker: it takes a running session's own address");
+  } else {
+    send({ op: "marker" });
   }
 }
 
@@ -211,6 +241,7 @@ function drawTimeline(frame) {
     page.paused = true; // at its end
   }
   byId("play").textContent = page.paused ? "play" : "pause";
+  page.events.draw(Number(line.min), Number(line.max));
 }
 
 // Live, the last minute is the page's; a log is played by the server, a simulation runs at its word. What is at its end
@@ -303,7 +334,7 @@ function changeSpeed(by) {
 }
 
 const KEYS = {
-  " ": () => play(page.paused), ".": () => go(1), ",": () => go(-1), m: () => send({ op: "marker" }),
+  " ": () => play(page.paused), ".": () => go(1), ",": () => go(-1), m: mark,
   f: () => { page.stage.fit(); page.dirty = true; }, d: () => setDark(!page.dark),
   1: () => turn(-Math.PI / 2, 0.05), 2: () => turn(0, 0.05), 3: () => turn(-Math.PI / 2, 1.5),
   s: () => toggle("solids"), p: () => toggle("patches"), o: () => toggle("forces"), t: () => toggle("torsion"),
@@ -324,6 +355,7 @@ function start() {
       send({ op: "values", at });
     }
   });
+  page.events = new Events(seek);
   page.stage.onchange = () => { page.dirty = true; };
   page.stage.onselect = select;
   page.panels.onselect = select;
@@ -344,7 +376,7 @@ function start() {
   byId("live").addEventListener("click", () => (playsOwnFrames() ? go(page.frames.length) : play(true)));
   byId("timeline").addEventListener("input", (e) => seek(Number(e.target.value)));
   byId("speed").addEventListener("change", () => changeSpeed(0));
-  byId("marker").addEventListener("click", () => send({ op: "marker" }));
+  byId("marker").addEventListener("click", mark);
   byId("stop").addEventListener("click", () => send({ op: "stop" }));
   document.addEventListener("change", (e) => e.target.blur()); // the keys are the page's again
   document.addEventListener("keydown", (e) => {
