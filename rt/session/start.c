@@ -24,8 +24,10 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
             p->start.inside = 1;
         } else if (c->preload >
                    REPORTED_OVERLAP_EXCESS_RATIO * tact_world_law(s->world, i)->overlap) {
-            /* a spherical cap is twice as deep in its middle as its volume over its area */
-            p->start.depth = c->patch.exponent * c->patch.depth;
+            /* a spherical cap is twice as deep in its middle as its volume over its area; the depth
+             * of a patch with gaps is that of its deepest point */
+            p->start.depth = c->patch.depth;
+            p->start.depth *= c->patch.law == TACT_LAW_GAPS ? 1.0 : c->patch.exponent;
             p->start.stuck = c->stuck;
         }
     }

@@ -217,6 +217,14 @@ def deep(folder):
         out, _ = tact("replay", log, "--verify", "--from", "0.2s")
         assert " 0 differing" in out and "300 ticks replayed" in out, out
         os.unlink(log)
+    for model in ("smooth", "features", "volume"):
+        with open(scene, "w", encoding="utf-8") as stream:
+            stream.write((SLIDE % "[0, 0, -1]").replace("0.0099", "0.009").replace("0.5}", f"0.5, model: {model}}}"))
+        out, err = tact("sim", scene, "--duration", "0.01", "--moments", "host", "--json")
+        said = "h.a and floor start with an overlap of 1" + (".02 mm" if model == "volume" else " mm")
+        assert [line for line in err if line.endswith(": " + said)], (model, err)
+        # by volume, twice the volume of the cap over the area of its base
+        near(json.loads(out)["pairs"][0]["start_depth"], 0.001 * (29 / 30 / 0.95 if model == "volume" else 1), 1e-6)
     with open(scene, "w", encoding="utf-8") as stream:
         stream.write((SLIDE % "[1, 0, 0]").replace("0.0099", "-0.05"))
     out, err = tact("sim", scene, "--duration", "0.5", "--moments", "host", "--json",
