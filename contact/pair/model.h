@@ -113,6 +113,7 @@ struct tact_contact_model {
      * @retval 0        one patch, the whole
      * @retval n        n pieces, each thin along its normal
      * @retval -EDOM    no contact
+     * @retval -ENODATA no overlap, and a model with gaps does not know the gap in this tick
      * @retval -ERANGE  the shapes overlap, but nothing can open them: one is inside the other
      */
     int (*measure)(const struct tact_pair_query *query, struct tact_patch *patch,

@@ -422,6 +422,9 @@ static void assemble_near_pair(struct tact_world *world, int n)
     int pieces = measure_pair_patches(world, slot, model);
     set_pair_of_pressure_patches(world, world->near.list[n], c, pressure_patches_before_pair);
     c->touching = c->stuck = 0;
+    int is_gap_unknown =
+        pieces == -ENODATA || (model->gaps && pieces >= 0 && c->patch.law == TACT_LAW_DEPTH);
+    c->outrun |= is_gap_unknown && tact_motion_do_shapes_pass(world, c);
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);
         return;

@@ -127,6 +127,19 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
     }
 }
 
+/* 1 where a body of a pair is fast. */
+static int is_pair_fast(const struct tact_session *s, int pair)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    const int shape[2] = {c->a, c->b};
+    int is_fast = 0;
+    for (int k = 0; k < 2; k++) {
+        const struct tact_owner owner = tact_world_owner(s->world, shape[k]);
+        is_fast |= owner.kind == TACT_OWNER_BODY && s->bodies[owner.index].def->fast;
+    }
+    return is_fast;
+}
+
 void tact_session_report_tunnelled_pairs(struct tact_session *s)
 {
     char both_names[160], hands[160], text[512];
@@ -140,8 +153,11 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
         name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
         snprintf(text, sizeof text,
                  "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
-                 "missing; a body with `fast: true` passes through nothing",
-                 both_names, (unsigned long long)p->tunnelled_tick_count);
+                 "missing; %s",
+                 both_names, (unsigned long long)p->tunnelled_tick_count,
+                 is_pair_fast(s, p->number)
+                     ? "`model: smooth` found no gap between them there, and measured their overlap"
+                     : "a body with `fast: true` passes through nothing");
         report_start_overlap(s, "outrun", text);
     }
     if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {

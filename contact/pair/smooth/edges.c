@@ -171,5 +171,5 @@ int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state
         set_line_width(query, patch);
     }
     query->counts[TACT_COUNT_EDGES] += rc >= 0;
-    return rc;
+    return rc == -EDOM && !(a->core && b->core) ? -ENODATA : rc;
 }

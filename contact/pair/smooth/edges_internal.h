@@ -29,7 +29,7 @@ int tact_smooth_can_measure_edges(const struct tact_pair_query *query);
 
 /* Makes the patch of the whole pair by features where both shapes have a core, else by volume.
  * state: of the features model, TACT_FEATURES_STATE numbers. 0; -EDOM where there is no contact;
- * -ERANGE as a model. */
+ * -ENODATA where there is no overlap and volume knows no gap; -ERANGE as a model. */
 int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state,
                               struct tact_patch *patch);
 

@@ -528,7 +528,7 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     if (f.has_edges) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
         int rc = tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
-        q->counts[TACT_COUNT_NOT_FOUND] += f.has_charts && f.was_contact_missed && rc != -EDOM;
+        q->counts[TACT_COUNT_NOT_FOUND] += f.has_charts && f.was_contact_missed && rc != -ENODATA;
         return rc;
     }
     tact_features_forget_motion(q->state + SMOOTH_STATE_FEATURES_START);
