@@ -201,12 +201,64 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
     tact_reduced_destroy(r);
 }
 
+/* Rotates the charts of a ball so that the corner of three of them is in a direction of the body
+ * frame, and by `turn` [rad] about it. */
+static void turn_chart_corner_to(const double direction[3], double turn, double quat_wxyz[4])
+{
+    const double corner[3] = {sqrt(1.0 / 3.0), sqrt(1.0 / 3.0), sqrt(1.0 / 3.0)};
+    double axis[3], about[3], first[4], second[4];
+    tact_v3_cross(axis, corner, direction);
+    const double angle = atan2(tact_v3_norm(axis), tact_v3_dot(corner, direction));
+    tact_v3_normalize(axis, axis);
+    tact_v3_scale(axis, axis, angle);
+    tact_v3_scale(about, direction, turn);
+    tact_quat_from_rotvec(first, axis);
+    tact_quat_from_rotvec(second, about);
+    tact_quat_mul(quat_wxyz, second, first);
+}
+
+/* A ball rolls down a slope over the corner of three charts of it, to rounding or beside it, in any
+ * direction: exactly 5/7 g sin A, as over the middle of one chart (43). */
+static void ball_rolls_over_the_corner_of_its_charts_as_over_one_chart(void **state)
+{
+    (void)state;
+    static const double beside[4] = {0.0, 1e-12, -1e-7, 1e-3}; /* [rad] */
+    const double slope = 0.3, seconds = 0.3, reached = 0.4; /* reached: angle at the corner [rad] */
+    const double expected = 0.5 * 5.0 / 7.0 * 9.81 * sin(slope) * seconds * seconds;
+    double worst = 0.0;
+    long crossings = 0;
+    for (int i = 0; i < 48; i++) {
+        struct start s = ball_on_ground(0.01, 0.1);
+        struct tact_reduced_options o = options_with_friction(0.8);
+        struct tact_pose pose;
+        double twist[6],
+            corner[3] = {sin(reached), beside[i % 4], -cos(reached)}; /* comes to the ground */
+        tact_v3_normalize(corner, corner);
+        s.shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.01}};
+        turn_chart_corner_to(corner, 2.0 * 3.14159265358979323846 / 12.0 * (i / 4),
+                             s.local.quat_wxyz);
+        tact_v3_set(o.gravity, 9.81 * sin(slope), 0.0, -9.81 * cos(slope));
+        struct tact_reduced *r = open_reduced(&s, &o);
+        assert_int_equal(tact_reduced_advance(r, seconds), 0);
+        tact_reduced_get(r, &pose, twist);
+        worst = fmax(worst, fabs(pose.position[0] / expected - 1.0));
+        worst = fmax(worst, fabs(pose.position[1] / expected));
+        assert_int_equal(tact_reduced_report(r)->mode, TACT_REDUCED_ROLLING);
+        assert_int_equal(tact_reduced_report(r)->separations, 0);
+        crossings += tact_reduced_report(r)->crossings;
+        tact_reduced_destroy(r);
+    }
+    printf("48 ways over a corner, %ld crossings: off by %.1e of the way\n", crossings, worst);
+    assert_true(crossings >= 48 && worst < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(torus_of_patches_moves_as_the_exact_torus),
         cmocka_unit_test(change_of_chart_keeps_pose_and_velocity),
         cmocka_unit_test(chart_edges_keep_the_report_and_the_direction_of_slip),
+        cmocka_unit_test(ball_rolls_over_the_corner_of_its_charts_as_over_one_chart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

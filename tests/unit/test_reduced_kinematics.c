@@ -199,12 +199,13 @@ static void rate_of_the_velocity_relation_matches_differences(void **state)
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
 }
 
-/* The rate of D (31), by which the rates of body 1 follow without slip, against differences. */
+/* The rate of D (31), by which the rates of body 1 follow without slip, against differences. D' = 0
+ * is wrong: rolling changes D. */
 static void rate_of_the_no_slip_matrix_matches_differences(void **state)
 {
     (void)state;
     const double h = 1e-5;
-    double worst = 0.0;
+    double worst = 0.0, zero = 0.0; /* zero: mean error of D' = 0 */
     for (int n = 0; n < 200; n++) {
         struct reduced_surface surface[2];
         struct reduced_state s;
@@ -212,16 +213,18 @@ static void rate_of_the_no_slip_matrix_matches_differences(void **state)
         const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
         const struct reduced_kinematics low = kinematics_after(surface, &s, -h),
                                         high = kinematics_after(surface, &s, h);
-        double size = 1.0, off = 0.0;
+        double largest = 0.0, size = 1.0, off = 0.0;
         for (int i = 0; i < 4; i++) {
             const double by = (high.d[i / 2][i % 2] - low.d[i / 2][i % 2]) / (2.0 * h);
             off = fmax(off, fabs(k.d_rate[i / 2][i % 2] - by));
             size = fmax(size, fabs(by));
+            largest = fmax(largest, fabs(by));
         }
         worst = fmax(worst, off / size);
+        zero += largest / size / 200.0;
     }
-    printf("D' to %.1e of itself\n", worst);
-    assert_true(worst < 1e-5);
+    printf("D' to %.1e of itself; D' = 0 off by %.2f in the mean\n", worst, zero);
+    assert_true(worst < 1e-5 && zero > 0.1);
 }
 
 /* Transforms a wrench from the contact frame of body 1 to the frame of body 1. */
