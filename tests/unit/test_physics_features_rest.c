@@ -279,7 +279,8 @@ static void balance_for_a_tick(struct world_scene *s, double beside, double heig
     tact_world_refresh(s->world);
     step_scene(s);
     const struct tact_contact *c = tact_world_contact(s->world, 0);
-    assert_true(c && c->touching);
+    assert_non_null(c);
+    assert_true(c->touching);
     tact_m3_tmul_v3(out->force, c->patch.frame, c->impulse);
     tact_v3_scale(out->force, out->force, -1.0 / s->options.period); /* the ridge is A */
     tact_v3_copy(out->normal, c->patch.frame);
