@@ -18,11 +18,13 @@
 #include "support/free_port.h"
 #include "support/network_sites.h"
 #include "support/random.h"
+#include "support/replays.h"
 #include "support/run_scene.h"
 
 /* The person's script lasts on: the ruler is not put down, and the deadman is the operator's turn,
  * which is released from 12.5 to 13.1 s where asked. */
-static void open_ends(const char *const settings[SITES], int releases_deadman)
+static void open_ends(const char *const settings[SITES], int releases_deadman,
+                      const char *const records[SITES])
 {
     const int port = find_free_udp_port();
     char address[64];
@@ -52,7 +54,7 @@ static void open_ends(const char *const settings[SITES], int releases_deadman)
             fail_msg("%d: %s: %s", err.line, err.key, err.text);
         }
         free(text);
-        open_session_of_site(i, NULL);
+        open_session_of_site(i, records ? records[i] : NULL);
     }
 }
 
@@ -68,38 +70,72 @@ static void find_ruler_position(double place[3])
     place[2] = ruler.position[2] - hand.q[0];
 }
 
+#define POOR_LINK_SETTINGS ", jitter: 0.02, loss: 0.05, burst: 0.01, seed: 5}"
+#define POOR_LINK(delay) "jitter: 0.02, repeats: 20, link: {delay: " delay POOR_LINK_SETTINGS
+
+enum { LIFTED = 10000 }; /* ticks until the ruler is lifted and at rest */
+
+/* Lifts the ruler and holds it until tick `end`; returns how far it moves in the fingers meanwhile,
+ * and the height to which it was lifted [m]. */
+static double hold_ruler(const char *settings, int end, const char *const records[SITES],
+                         double *height)
+{
+    double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
+    open_ends((const char *const[]){settings, settings}, 0, records);
+    for (int k = wait_for_both_links(); k < end; k++) {
+        step_both_sessions();
+        find_ruler_position(k > LIFTED ? now : first);
+        for (int i = 0; i < 3 && k > LIFTED; i++) {
+            most = fmax(most, fabs(now[i] - first[i]));
+        }
+    }
+    *height = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q[0];
+    close_sessions_of_sites();
+    return most;
+}
+
 static void ruler_is_held_by_a_remote_hand(void **state)
 {
     (void)state;
-#define POOR_LINK_SETTINGS ", jitter: 0.02, loss: 0.05, burst: 0.01, seed: 5}"
     static const struct {
         const char *name, *settings;
-    } links[] = {
-        {"plain, 50 ms", "link: {delay: 0.05}"},
-        {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR_LINK_SETTINGS},
-        {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR_LINK_SETTINGS}};
-    enum { LIFTED = 10000 }; /* ticks */
+    } links[] = {{"plain, 50 ms", "link: {delay: 0.05}"}, {"poor, 0 ms", POOR_LINK("0")},
+                 {"poor, 5 ms", POOR_LINK("0.005")},      {"poor, 20 ms", POOR_LINK("0.02")},
+                 {"poor, 100 ms", POOR_LINK("0.1")},      {"poor, 200 ms", POOR_LINK("0.2")},
+                 {"poor, 50 ms", POOR_LINK("0.05")}};
+    const size_t count = sizeof links / sizeof *links;
     const int end = campaign_trial_count(LIFTED + 1500, LIFTED + 60000);
-    const size_t begin =
-        end < LIFTED + 60000 ? 2 : 0; /* the short form of the test runs the last link alone */
-    for (size_t n = begin; n < sizeof links / sizeof *links; n++) {
-        double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
-        open_ends((const char *const[]){links[n].settings, links[n].settings}, 0);
-        for (int k = wait_for_both_links(); k < end; k++) {
-            step_both_sessions();
-            find_ruler_position(k > LIFTED ? now : first);
-            for (int i = 0; i < 3 && k > LIFTED; i++) {
-                most = fmax(most, fabs(now[i] - first[i]));
-            }
-        }
-        const double height = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q[0];
+    /* the short form of the test runs the last link alone */
+    for (size_t n = is_long_campaign() ? 0 : count - 1; n < count; n++) {
+        double height;
+        const double most = hold_ruler(links[n].settings, end, NULL, &height);
         print_message("%s: lifted by %.2f mm; the ruler moved in the fingers by %.4f mm\n",
                       links[n].name, 1e3 * height, 1e3 * most);
         /* under a sanitizer the run ends before the ruler is lifted */
         assert_true(IS_SANITIZER_BUILD || (height > 0.04 && height < 0.055));
         assert_true(most < 1e-4); /* motion of the ruler between the fingers [m] */
-        close_sessions_of_sites();
     }
+}
+
+/* Each end's log of a ruler that is lifted over a poor link replays bit for bit without the other
+ * one, from the start and from the middle. */
+static void ruler_logs_of_both_sites_replay(void **state)
+{
+    (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
+    char folder[] = "/tmp/tact_ruler_XXXXXX", paths[SITES][64];
+    const int end = campaign_trial_count(LIFTED, LIFTED + 10000);
+    double height;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < SITES; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s/%d.mcap", folder, i);
+    }
+    hold_ruler(POOR_LINK("0.05"), end, (const char *const[]){paths[PERSON], paths[ROBOT]}, &height);
+    for (int i = 0; i < SITES; i++) {
+        check_replays_of_log(paths[i], end, 7001, 1);
+        assert_int_equal(remove(paths[i]), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
 }
 
 /* Memory of this process that is resident [bytes]. */
@@ -119,12 +155,12 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
 {
     (void)state;
     enum { SETTLED = 60000, END = 3600000 };
-    const char *settings = "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR_LINK_SETTINGS;
+    const char *settings = POOR_LINK("0.05");
     double first[3] = {0.0}, now[3], most = 0.0, least_grip = INFINITY, memory = 0.0;
     if (!is_long_campaign()) {
         skip();
     }
-    open_ends((const char *const[]){settings, settings}, 0);
+    open_ends((const char *const[]){settings, settings}, 0, NULL);
     for (int k = wait_for_both_links(); k < END; k++) {
         step_both_sessions();
         find_ruler_position(k > SETTLED ? now : first);
@@ -184,7 +220,8 @@ static void open_silence(const struct silence *silence)
                         silence->loses_packets_to_robot);
     print_link_settings(settings[ROBOT], sizeof settings[ROBOT], silence,
                         silence->loses_packets_to_person);
-    open_ends((const char *const[]){settings[PERSON], settings[ROBOT]}, silence->releases_deadman);
+    open_ends((const char *const[]){settings[PERSON], settings[ROBOT]}, silence->releases_deadman,
+              NULL);
 }
 
 static void record_tick(struct silence_effect *effect, const double place[3], const double last[2])
@@ -305,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ruler_is_held_by_a_remote_hand),
+        cmocka_unit_test(ruler_logs_of_both_sites_replay),
         cmocka_unit_test(link_silence_does_not_drop_the_ruler),
         cmocka_unit_test(link_silences_of_any_length_cause_no_force_jump),
         cmocka_unit_test(remote_hand_holds_the_ruler_for_an_hour),
