@@ -9,9 +9,10 @@ enum {
     KEY = TACT_NETWORK_KEY_BYTES,
     EPHEMERAL_KEY_OFFSET = TACT_NETWORK_START_BYTES,
     RANDOM_BYTES_OFFSET = EPHEMERAL_KEY_OFFSET + KEY,
-    TAG_OFFSET = RANDOM_BYTES_OFFSET + KEY,
-    /* offset in an answer of the keyed hash, which follows the random bytes and is checked first */
-    ANSWER_HASH_OFFSET = TAG_OFFSET - TACT_NETWORK_TAG_BYTES
+    /* offset in an answer of the keyed hash, which follows the random bytes and is checked first;
+     * in a hello zeros */
+    ANSWER_HASH_OFFSET = RANDOM_BYTES_OFFSET + KEY,
+    TAG_OFFSET = ANSWER_HASH_OFFSET + TACT_NETWORK_TAG_BYTES
 };
 _Static_assert(TAG_OFFSET + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES,
                "the fields of a handshake hello must fill TACT_NETWORK_HELLO_BYTES");
@@ -34,6 +35,7 @@ static void write_handshake_message(unsigned char *message, enum tact_network_pa
     randombytes_buf(ephemeral_secret, KEY);
     crypto_scalarmult_base(message + EPHEMERAL_KEY_OFFSET, ephemeral_secret);
     randombytes_buf(message + RANDOM_BYTES_OFFSET, KEY);
+    memset(message + ANSWER_HASH_OFFSET, 0, TACT_NETWORK_TAG_BYTES);
 }
 
 /* Derives keys and identifier of the session. initiator: 1 at the end that sent the hello. */

@@ -3,8 +3,8 @@
  * the one that listens an answer; the first packet that opens under the new key proves the other
  * end, so that both have proven their long-term key before any payload counts.
  *
- *   hello    start 8 | ephemeral public key 32 | random 32 | keyed BLAKE2b of these, 16
- *   answer   start 8 | ephemeral public key 32 | random 16 | keyed BLAKE2b of these and of the
+ *   hello    start 8 | ephemeral public key 32 | random 32 | zeros 16 | keyed BLAKE2b of these, 16
+ *   answer   start 8 | ephemeral public key 32 | random 32 | keyed BLAKE2b of these and of the
  *            hello, 16 | tag of an empty message under the new key, 16
  *
  * The keys of both directions are BLAKE2b-512 of the three Diffie-Hellman secrets (ephemeral with
@@ -19,8 +19,8 @@
 #include "devices/network/packet_internal.h"
 
 enum {
-    TACT_NETWORK_HELLO_BYTES = 88, /* size of a hello */
-    TACT_NETWORK_ANSWER_BYTES = 88 /* size of an answer, which is no larger than a hello */
+    TACT_NETWORK_HELLO_BYTES = 104, /* size of a hello */
+    TACT_NETWORK_ANSWER_BYTES = 104 /* size of an answer, which is no larger than a hello */
 };
 
 /* A hello that was sent and not answered yet. */

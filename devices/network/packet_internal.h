@@ -21,9 +21,9 @@
 #include <sys/types.h>
 
 enum {
-    TACT_NETWORK_VERSION =
-        5, /* earlier versions of the format: 1 has no clutch and fault of a site; 2 fewer terms; 3
-              answers without a hash of their own; 4 no waves that ask an end to wait */
+    TACT_NETWORK_VERSION = 6, /* earlier versions of the format: 1 has no clutch and fault of a
+                                 site; 2 fewer terms; 3 answers without a hash of their own; 4 no
+                                 waves that ask an end to wait; 5 answers with 16 random bytes */
     TACT_NETWORK_START_BYTES =
         8, /* bytes at the start of every datagram: signature, version, kind */
     TACT_NETWORK_SESSION_BYTES = 8, /* size of a session's name */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +83,49 @@ static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
     memcpy(datagram + TACT_NETWORK_START_BYTES, again.listener.name, 8);
     assert_int_equal(tact_network_decrypt_packet(&again.listener, datagram, (size_t)n, payload),
                      -EBADMSG);
+}
+
+/* The layout of hello and answer, and the keys of the session, computed here from the description
+ * of the handshake with libsodium: 32 random bytes of each side count. */
+static void handshake_has_the_stated_format(void **state)
+{
+    (void)state;
+    enum { RANDOM_AT = 40, HASH_AT = 72, TAG_AT = 88, SIZE = 104 };
+    struct tact_network_identity caller, listener;
+    struct handshake_state x;
+    unsigned char secrets[3][32], keys[64], hash[16];
+    crypto_generichash_state blake;
+    make_peer_identities(&caller, &listener);
+    run_handshake(&caller, &listener, &x);
+    const unsigned char *hello = x.sent_hello.hello, *answer = x.answer,
+                        *key_of_answer = answer + 8;
+    assert_int_equal(sizeof x.sent_hello.hello, SIZE);
+    assert_int_equal(sizeof x.answer, SIZE);
+    assert_true(sodium_is_zero(hello + HASH_AT, TAG_AT - HASH_AT));
+    assert_memory_not_equal(hello + RANDOM_AT, answer + RANDOM_AT, 16);
+    assert_memory_not_equal(hello + RANDOM_AT + 16, answer + RANDOM_AT + 16, 16);
+
+    crypto_generichash(hash, sizeof hash, hello, TAG_AT, listener.peer_hello_key, 32);
+    assert_memory_equal(hash, hello + TAG_AT, sizeof hash);
+    crypto_generichash_init(&blake, caller.peer_hello_key, 32, sizeof hash);
+    crypto_generichash_update(&blake, answer, HASH_AT);
+    crypto_generichash_update(&blake, hello, SIZE);
+    crypto_generichash_final(&blake, hash, sizeof hash);
+    assert_memory_equal(hash, answer + HASH_AT, sizeof hash);
+
+    const unsigned char *ephemeral = x.sent_hello.ephemeral_secret;
+    assert_int_equal(crypto_scalarmult(secrets[0], ephemeral, key_of_answer), 0);
+    assert_int_equal(crypto_scalarmult(secrets[1], ephemeral, listener.public_key), 0);
+    assert_int_equal(crypto_scalarmult(secrets[2], caller.secret_key, key_of_answer), 0);
+    crypto_generichash_init(&blake, NULL, 0, sizeof keys);
+    crypto_generichash_update(&blake, secrets[0], sizeof secrets);
+    crypto_generichash_update(&blake, caller.public_key, 32);
+    crypto_generichash_update(&blake, listener.public_key, 32);
+    crypto_generichash_update(&blake, hello, SIZE);
+    crypto_generichash_update(&blake, answer, TAG_AT);
+    crypto_generichash_final(&blake, keys, sizeof keys);
+    assert_memory_equal(keys, x.caller.send_key, 32);
+    assert_memory_equal(keys + 32, x.caller.receive_key, 32);
 }
 
 /* Handshakes between two ends with the same pinned keys: no two session keys of all starts and
@@ -297,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_of_a_handshake_derive_the_same_keys),
+        cmocka_unit_test(handshake_has_the_stated_format),
         cmocka_unit_test(each_handshake_has_its_own_key),
         cmocka_unit_test(handshake_refuses_every_flipped_bit),
         cmocka_unit_test(replay_window_accepts_each_packet_once),

@@ -332,8 +332,8 @@ static void send_invalid_datagrams(int fd, const struct sockaddr_in *to, int cou
     datagram[4] = TACT_NETWORK_VERSION;
     for (int i = 0; i < count; i++) {
         datagram[5] = (unsigned char)(1 + i % 3);
-        sendto(fd, datagram, i % 3 < 2 ? 88 : 600, 0, (const struct sockaddr *)to,
-               to ? sizeof *to : 0);
+        sendto(fd, datagram, i % 3 < 2 ? TACT_NETWORK_HELLO_BYTES : 600, 0,
+               (const struct sockaddr *)to, to ? sizeof *to : 0);
     }
 }
 
