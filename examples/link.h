@@ -46,6 +46,10 @@ struct link_modes {
                                   s/m, or 3 N m/rad, 0.01 N m s/rad */
     double smallest_impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no tie
                          has waves 10, 0.03 */
+    double smallest_tank; /* smallest tank of a robot's tie by waves [J]; 0: no such tie is known */
+    /* largest press that this tank supplies, sqrt(2 b E / d), as a line under the force F contains
+     * F^2 d / (2 b) [N, N m] */
+    double largest_press;
     struct link_mode {
         const char *name;
         /* stiffness with which a rigid wall is felt at once, or the largest stable one [N/m, N

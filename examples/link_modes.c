@@ -56,6 +56,9 @@ static void add_ties_of_device(const struct tact_scene *scene, const char *devic
             modes->damping = fmin(modes->damping, joint->viscous + grip);
         } else {
             modes->largest_stiffness = fmax(modes->largest_stiffness, tie->stiffness);
+            modes->smallest_tank = strcmp(tie->mode, "waves") != 0
+                                       ? modes->smallest_tank
+                                       : fmin(modes->smallest_tank, tie->tank);
         }
         if (!strcmp(tie->mode, "waves")) {
             modes->smallest_impedance = fmin(modes->smallest_impedance, tie->impedance);
@@ -76,8 +79,10 @@ void link_modes(const struct link_scene *s, double delay, int is_rotational, str
 {
     const struct assumed_operator_values *assumed = &assumed_operator_values[is_rotational];
     const double period = s->scene->period;
-    *out = (struct link_modes){
-        .is_rotational = is_rotational, .damping = INFINITY, .smallest_impedance = INFINITY};
+    *out = (struct link_modes){.is_rotational = is_rotational,
+                               .damping = INFINITY,
+                               .smallest_impedance = INFINITY,
+                               .smallest_tank = INFINITY};
     add_ties_of_device(s->scene, s->device, is_rotational, out);
     add_ties_of_device(s->other, NULL, is_rotational, out);
     out->is_any_value_assumed = out->largest_stiffness == 0.0 || isinf(out->damping);
@@ -86,6 +91,9 @@ void link_modes(const struct link_scene *s, double delay, int is_rotational, str
     out->damping = isinf(out->damping) ? assumed->damping : out->damping;
     out->smallest_impedance =
         isinf(out->smallest_impedance) ? assumed->impedance : out->smallest_impedance;
+    out->smallest_tank = isinf(out->smallest_tank) ? 0.0 : out->smallest_tank;
+    out->largest_press =
+        delay > 0.0 ? sqrt(2.0 * out->smallest_impedance * out->smallest_tank / delay) : 0.0;
     const double wave_stiffness =
         1.0 / (1.0 / out->largest_stiffness + delay / out->smallest_impedance);
     const double passive_stiffness = out->damping / (1.5 * period + 2.0 * delay);
@@ -115,6 +123,11 @@ void link_modes_print(const struct link_modes *modes, double delay)
     printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
            decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness, modes->largest_stiffness,
            stiffness, gain);
+    if (modes->largest_press > 0.0) {
+        printf("  %-18s up to %.3g %s by the tank of %g J; twice as much needs %g J\n",
+               "  its press", modes->largest_press, modes->is_rotational ? "N m" : "N",
+               modes->smallest_tank, 4.0 * modes->smallest_tank);
+    }
     for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
         printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, decimal_count,
                modes->mode[i].stiffness, stiffness,
@@ -134,8 +147,9 @@ json_t *link_modes_json(const struct link_modes *modes)
                                               "stiffness", modes->mode[i].stiffness, "supported",
                                               modes->mode[i].is_supported));
     }
-    return json_pack("{s:f, s:f, s:b, s:f, s:s, s:o}", "stiffness", modes->largest_stiffness,
-                     "damping", modes->damping, "assumed", modes->is_any_value_assumed, "impedance",
-                     modes->smallest_impedance, "best", modes->mode[modes->best].name, "list",
-                     list);
+    return json_pack("{s:f, s:f, s:b, s:f, s:f, s:f, s:s, s:o}", "stiffness",
+                     modes->largest_stiffness, "damping", modes->damping, "assumed",
+                     modes->is_any_value_assumed, "impedance", modes->smallest_impedance, "tank",
+                     modes->smallest_tank, "press", modes->largest_press, "best",
+                     modes->mode[modes->best].name, "list", list);
 }
