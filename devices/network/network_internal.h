@@ -99,7 +99,8 @@ struct tact_network_device {
 
     /* Used by the monitor thread: */
     int is_searching_for_other_end, is_forgery_reported, is_mismatch_reported, is_terms_reported;
-    int is_version_reported, is_fault_reported;
+    int is_version_reported, is_fault_reported, is_search_reported;
+    int64_t search_start_ns; /* time at which the search for the other end began */
     uint64_t reported_session_count, forged_packet_count_at_start;
     int64_t last_fault_report_ns; /* time of the last message about a fault of the other end */
 };

@@ -7,6 +7,9 @@
 /* maximum number of datagrams handled per poll: enough that a flood does not delay handshakes */
 enum { DATAGRAMS_PER_POLL = 4096 };
 
+/* 5 s of search after which an end that connects reports that nothing answers */
+static const int64_t search_before_report_ns = 5000000000;
+
 typedef unsigned long long ull;
 
 /* Makes the system drop datagrams that do not come from the other end, or no longer; reports a
@@ -27,6 +30,8 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
     receive_only_from_peer(self, 0);
     self->is_searching_for_other_end = 1;
     self->is_forgery_reported = 0;
+    self->is_search_reported = 0;
+    self->search_start_ns = now_ns;
     self->forged_packet_count_at_start = self->endpoint.counts.forged_packet_count;
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     tact_network_endpoint_renew(&self->endpoint, now_ns);
@@ -36,6 +41,25 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
                      "packets arrive again and the deadman was released",
                      self->name);
     }
+}
+
+/* Reports once in a search that the end that connects has no answer: an end that listens does not
+ * answer a wrong key. */
+static void report_unanswered_search(struct tact_network_device *self, int64_t now_ns)
+{
+    char address[128];
+    if (self->is_search_reported || !self->endpoint.is_initiator ||
+        now_ns - self->search_start_ns < search_before_report_ns) {
+        return;
+    }
+    tact_network_address_text(&self->endpoint.peer_address, address, sizeof address);
+    tact_message(self->messages, TACT_MESSAGE_WARNING,
+                 "%s: no answer from %s for 5 s: either nothing listens there, or no packet "
+                 "arrives, or%s",
+                 self->name, address,
+                 self->has_keys ? " the key `peer` of one end is not the public key of the other"
+                                : " the other end has keys, and this end has none");
+    self->is_search_reported = 1;
 }
 
 static void return_endpoint_to_loop(struct tact_network_device *self)
@@ -83,6 +107,7 @@ static void search_for_other_end(struct tact_network_device *self)
                      self->name, self->endpoint.other_version_packet_count, TACT_NETWORK_VERSION);
         self->is_version_reported = 1;
     }
+    report_unanswered_search(self, now_ns);
     if (is_heard || c->completed_handshake_count != self->reported_session_count) {
         return_endpoint_to_loop(self);
     }

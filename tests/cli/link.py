@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 from ports import free_port
 
@@ -254,6 +255,23 @@ def link():
     assert "wrong key" in measured((*a, *wait), (*wait,), (1, 1))[0][1]
 
 
+def unanswered():
+    """An end that connects says after 5 s that nothing answers: nobody listens, or a listener refuses its key, as that one says."""
+    port = free_port()
+    with open("both.yaml", "w", encoding="ascii") as file:
+        file.write(BOTH % ("connect.yaml", port, port, ""))
+    with open("wrong.yaml", "w", encoding="ascii") as file:
+        file.write(BOTH.replace("peer: a.key.pub", "peer: c.key.pub") % ("connect.yaml", port, port, ""))
+    runs = [subprocess.Popen([TACT, "teleop", path, "--site", site], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            for path, site in (("wrong.yaml", "remote"), ("both.yaml", "local"))]
+    time.sleep(7)
+    for run in runs:
+        run.terminate()
+    listener, caller = (run.communicate(timeout=60)[1] for run in runs)
+    assert "packets with a wrong key arrive" in listener and "no answer" not in listener, listener
+    assert caller.count(f"no answer from 127.0.0.1:{port} for 5 s") == 1 and "the key `peer` of one end" in caller, caller
+
+
 def refused():
     for words, expected in (
             ((), "expected one of --listen and --connect"),
@@ -281,4 +299,5 @@ with tempfile.TemporaryDirectory() as folder:
     by_scenes()
     by_one_file()
     by_kinds()
+    unanswered()
     refused()
