@@ -245,7 +245,7 @@ def is_settled(rows):
 
 def suffers(events):
     """The other end is safe in the stated times, both return without a jump, and to the same press where none was killed, and the
-    logs are complete. Returns whether a silence of each end could be judged."""
+    logs are complete. Returns whether a silence of each end could be judged, in the long form half of them."""
     for name in glob.glob("*.mcap") + glob.glob("*.err"):  # of a round that could not be judged
         os.unlink(name)
     ends = Ends()
@@ -279,7 +279,7 @@ def suffers(events):
         if not any(event.startswith("kill") for event in events) and is_settled(rows):
             assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
         print(f"{judged} of {found} silences were judged: no end was late around them")
-        all_judged &= judged > 0 or found == 0  # an end that was killed each time has no silence
+        all_judged &= judged >= (min(len(events), found) // 2 if LONG else 1) or found == 0  # an end that was killed each time has no silence
         assert found >= len(events) - sum(event in (f"kill {site}", f"stop {site}") for event in events), (site, found)
     return all_judged
 
@@ -296,6 +296,7 @@ for events in ROUNDS:
             if events:
                 print(f"{len(events)} times: {', '.join(dict.fromkeys(events))}")
                 if not any(suffers(events) for _ in range(3)):
+                    assert not LONG, "the machine was late around more than half of the silences, three times"
                     print("skipped: the machine was late around every silence, three times")
                     sys.exit(77)
             else:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """netem.py TACT: both ends of a teleoperation in two network namespaces of the virtual machine, with keys, over the kernel's own
 poor network: 50 ms one way, 20 ms of jitter, 5 % lost. In the press the network is cut for a second, once by a loss of 100 %
-and once by taking an interface down: both ends are safe in the stated time, and the same press returns. Runs where TACT_LONG
-is 1, as it takes over 20 s."""
+and once by taking an interface down: both ends are safe in the stated time, and the same press returns. Then each end is stopped for
+a second and killed: the other one is safe in the same time, and the logs are complete. Runs where TACT_LONG is 1, as it takes over a
+minute."""
 import json
 import os
 import signal
@@ -18,9 +19,10 @@ from site_logs import check_log, columns, wait_for  # noqa: E402
 POOR = "delay 50ms 20ms loss 5%"  # tc netem: 30 to 70 ms
 OK, LOST = 0, 2  # states of a device
 ADDRESS = {"person": "192.0.2.1", "robot": "192.0.2.2"}
+JOINT = {"person": "arm_tip", "robot": "robot_tip"}
 
 PERSON = """name: person
-duration: 60
+duration: 120
 moments: {source: host}
 hands:
   - name: arm
@@ -37,7 +39,7 @@ inputs: [{from: person.grip, to: arm.tip, scale: 0.07}]
 remotes: [{joint: arm.tip, device: site, impedance: 10}]
 """
 ROBOT = """name: robot
-duration: 60
+duration: 120
 moments: {source: host}
 materials: [{name: steel}]
 pairs: [{materials: [steel, steel], friction: 0.5, model: features, compliance: 2e-4}]
@@ -84,6 +86,41 @@ def lose(what):
         do(f"tc -n {name} qdisc change dev to_{other} root netem {what}")
 
 
+def connections(log):
+    with open(f"{log}.err", encoding="utf-8") as file:
+        return file.read().count("is connected")
+
+
+class Ends:
+    """Both ends, and what happens to them: for each event its kind, its time, the logs of the ends that notice it."""
+
+    def __init__(self, tact):
+        self.tact, self.runs, self.logs, self.events = tact, {}, {}, []
+
+    def start(self, name, log):
+        with open(f"{log}.err", "w", encoding="utf-8") as err:
+            self.runs[name] = subprocess.Popen(["ip", "netns", "exec", name, self.tact, "teleop", "both.yaml", "--site",
+                                                "local" if name == "person" else "remote", "--record", f"{log}.mcap"],
+                                               stdout=subprocess.DEVNULL, stderr=err)
+        self.logs[name] = log
+
+    def suffer(self, kind, begin, end, names):
+        """Packets on their way arrive for 70 ms after the beginning. The ends that are named are connected again afterwards."""
+        before = [connections(self.logs[name]) for name in names]
+        begin()
+        self.events.append({"kind": kind, "time": time.monotonic_ns(), "logs": [self.logs[name] for name in names]})
+        time.sleep(1)
+        end()
+        for name, count in zip(names, before):
+            wait_for(self.logs[name], "is connected", count + 1)
+        time.sleep(7)
+
+    def start_again(self, name):
+        """After it was killed."""
+        self.runs[name].wait()
+        self.start(name, f"{name}_again")
+
+
 def inside(tact, folder):
     """In the machine, in memory: what the programs write takes no time of the host there."""
     os.chdir("/dev/shm")
@@ -95,57 +132,50 @@ def inside(tact, folder):
     for module in "veth", "sch_netem":
         do(f"modprobe {module}")
     lay_network()
-    ends, cuts = {}, []
-    for name, site in (("robot", "remote"), ("person", "local")):
-        with open(f"{name}.err", "w", encoding="utf-8") as err:
-            ends[name] = subprocess.Popen(["ip", "netns", "exec", name, tact, "teleop", "both.yaml", "--site", site,
-                                           "--record", f"{name}.mcap"], stdout=subprocess.DEVNULL, stderr=err)
+    ends = Ends(tact)
+    ends.start("robot", "robot")
+    ends.start("person", "person")
     wait_for("person", "has proven its key", 1)
     time.sleep(7)
-    for kind in "loss", "interface":
-        if kind == "loss":
-            lose("loss 100%")
-        else:
-            do("ip -n robot link set to_person down")
-        cuts.append(time.monotonic_ns())  # packets on their way arrive for 70 ms more
-        time.sleep(1)
-        if kind == "loss":
-            lose(POOR)
-        else:
-            do("ip -n robot link set to_person up")
-        wait_for("person", "is connected", len(cuts) + 1)
-        time.sleep(7)
-    for end in ends.values():
+    ends.suffer("loss", lambda: lose("loss 100%"), lambda: lose(POOR), ("person", "robot"))
+    ends.suffer("interface", lambda: do("ip -n robot link set to_person down"), lambda: do("ip -n robot link set to_person up"),
+                ("person", "robot"))
+    for name, other in ("robot", "person"), ("person", "robot"):
+        ends.suffer("stop", lambda run=ends.runs[name]: run.send_signal(signal.SIGSTOP),
+                    lambda run=ends.runs[name]: run.send_signal(signal.SIGCONT), (other,))
+    for name, other in ("robot", "person"), ("person", "robot"):
+        ends.suffer("kill", ends.runs[name].kill, lambda name=name: ends.start_again(name), (other,))
+        do(f"{tact} recover {name}.mcap")
+    for end in ends.runs.values():
         end.send_signal(signal.SIGTERM)
         end.wait(60)
-    for name in ADDRESS:
-        with open(f"{name}.err", encoding="utf-8") as err:
-            print(f"{name}:\n{err.read()}", flush=True)
-        do(f"cp {name}.mcap {folder}")
-    with open(os.path.join(folder, "cuts"), "w", encoding="ascii") as file:
-        json.dump(cuts, file)
+    for log in [log for name in ADDRESS for log in (name, f"{name}_again")]:
+        with open(f"{log}.err", encoding="utf-8") as err:
+            print(f"{log}:\n{err.read()}", flush=True)
+        do(f"cp {log}.mcap {folder}")
+    with open(os.path.join(folder, "events"), "w", encoding="ascii") as file:
+        json.dump(ends.events, file)
 
 
-def check(tact, name, joint, cuts):
-    """Silence as each end saw it, from its log."""
-    check_log(tact, name)
-    rows = columns(tact, name, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}_remote[3]")
-    for cut in cuts:
-        first = next(i for i, row in enumerate(rows) if row[0] > cut + 5e7 and row[1] != OK)
-        back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
-        heard = rows[first][2]
-        silent = [(1e-9 * (row[0] - heard), row[1], abs(row[3])) for row in rows[first:back]]
-        gone = next((i for i in range(back, len(rows)) if rows[i][1] != OK), len(rows))  # the next cut, or the other's end
-        before, after = rows[first - 200][3], rows[min(back + 4500, gone) - 1][3]
-        lost = next(time for time, state, _ in silent if state == LOST)
-        held = max((force for time, _, force in silent if time > 0.31), default=0.0)
-        jump = max(abs(a[3] - b[3]) for a, b in zip(rows[back:back + 1500], rows[back + 1:]))
-        print(f"{name}: heard until {1e-9 * (heard - cut):.3f} s after the cut, stale {silent[0][0]:.3f} s later, lost {lost:.3f} s; "
-              f"{before:.2f} N, {held:.3f} N from 0.31 s on, {after:.2f} N again, at most {jump:.2f} N a tick")
-        assert heard - cut < 0.09e9 and silent[0][0] < 0.11 and lost < 0.52
-        assert abs(before) > 3.0 and abs(after / before - 1) < 0.2
-        if name == "person":
-            assert held < 0.05 and jump < 1.0
+def check(rows, log, event):
+    """Silence as the end of this log saw it, in its rows of time, state, time of the newest packet and force."""
+    kind, begin = event["kind"], event["time"]
+    first = next(i for i, row in enumerate(rows) if row[0] > begin + 5e7 and row[1] != OK)
+    back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
+    heard = rows[first][2]
+    silent = [(1e-9 * (row[0] - heard), row[1], abs(row[3])) for row in rows[first:back]]
+    gone = next((i for i in range(back, len(rows)) if rows[i][1] != OK), len(rows))  # the next event, or the other's end
+    before, after = rows[first - 200][3], rows[min(back + 4500, gone) - 1][3]
+    lost = next(time for time, state, _ in silent if state == LOST)
+    held = max((force for time, _, force in silent if time > 0.31), default=0.0)
+    jump = max(abs(a[3] - b[3]) for a, b in zip(rows[back:back + 1500], rows[back + 1:]))
+    print(f"{log}, {kind}: heard until {1e-9 * (heard - begin):.3f} s after it, stale {silent[0][0]:.3f} s later, lost {lost:.3f} s; "
+          f"{before:.2f} N, {held:.3f} N from 0.31 s on, {after:.2f} N again, at most {jump:.2f} N a tick")
+    assert heard - begin < 0.09e9 and silent[0][0] < 0.11 and lost < 0.52
+    # An end that was started again counts the other position from where both are then.
+    assert kind == "kill" or (abs(before) > 3.0 and abs(after / before - 1) < 0.2)
+    if log.startswith("person"):
+        assert held < 0.05 and jump < 1.0
 
 
 def main(tact):
@@ -159,10 +189,15 @@ def main(tact):
         if run.returncode:
             sys.exit(run.returncode)
         os.chdir(folder)
-        with open("cuts", encoding="ascii") as file:
-            cuts = json.load(file)
-        for name, joint in (("person", "arm_tip"), ("robot", "robot_tip")):
-            check(tact, name, joint, cuts)
+        with open("events", encoding="ascii") as file:
+            events = json.load(file)
+        joints = {log: JOINT[log.split("_")[0]] for log in ("person", "robot", "person_again", "robot_again")}
+        for log, joint in joints.items():
+            check_log(tact, log)
+            rows = columns(tact, log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}_remote[3]")
+            for event in events:
+                if log in event["logs"]:
+                    check(rows, log, event)
         os.chdir("/")
 
 
