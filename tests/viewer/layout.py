@@ -264,6 +264,39 @@ def check_scale(tact, folder, browser):
         assert abs(length / (weight * each) - 1) < 0.02, (length, weight * each)
 
 
+def check_fixed(tact, folder, browser):
+    """A body that is fixed can be selected by a click, a plane cannot; f then fits it."""
+    log = record(tact, folder, "table", [
+        "duration: 0.05", "bodies:", "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}",
+        "  - {name: table, fixed: true, position: [0, 0, 0.02], shapes: [{type: box, size: [0.1, 0.1, 0.04], material: steel}]}",
+        "  - {name: box, mass: 0.1, position: [0.02, 0, 0.06], shapes: [{type: box, size: [0.03, 0.03, 0.04], material: steel}]}"])
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        show(browser, 40)
+        browser.evaluate("turn(-Math.PI / 2, 1.0), tactPage.stage.followed = [], tactPage.stage.middle = [0, 0, 0.02], tactPage.stage.distance = 0.4, 1")
+        browser.wait("!tactPage.dirty")
+        for point, owner in (([-0.03, 0, 0.04], "table"), ([-0.09, 0, 0], None), ([0.02, 0, 0.08], "box"), ([-0.04, -0.05, 0.02], "table")):
+            x, y = browser.evaluate(f"(() => {{ const b = tactPage.stage.canvas.getBoundingClientRect(), [x, y] = tactPage.stage.project({json.dumps(point)}); return [b.left + x, b.top + y]; }})()")
+            browser.click(x, y)
+            browser.wait(f"!tactPage.dirty && (tactPage.stage.selected?.owner ?? null) === {json.dumps(owner)}")
+        assert browser.evaluate("document.querySelectorAll('.contact.selected').length") == 1
+        browser.key("f")
+        browser.wait("!tactPage.dirty")
+        middle = browser.evaluate("tactPage.stage.middle")
+        assert max(abs(a - b) for a, b in zip(middle, [0, 0, 0.02])) < 1e-6, middle
+
+
+def check_resized(browser):
+    """A header that grows leaves the scene less room: it is drawn anew, and not squeezed."""
+    sizes = "(() => { const c = tactPage.stage.canvas; return [c.width, c.height, c.clientWidth, c.clientHeight]; })()"
+    before = browser.evaluate(sizes)
+    browser.evaluate("document.querySelector('header').style.height = '200px', 1")
+    browser.wait(f"tactPage.stage.canvas.clientHeight < {before[3]} && !tactPage.dirty && tactPage.stage.canvas.height === tactPage.stage.canvas.clientHeight")
+    browser.evaluate("document.querySelector('header').style.height = '', 1")
+    browser.wait(f"tactPage.stage.canvas.height === {before[1]}")
+    assert browser.evaluate(sizes) == before, before
+
+
 def check_torsion(tact, folder, browser):
     """Two discs that spin, one twice as heavy: their torsion is mu N 2/3 R, the radii of their arrows are in proportion, and
     as long as the legend's bar says; pixels on that circle are violet, and none within or beyond it."""
@@ -273,6 +306,7 @@ def check_torsion(tact, folder, browser):
         disc.format("light", 0.1, -0.1), disc.format("heavy", 0.2, 0.1)])
     with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
         open_page(browser, viewer)
+        check_resized(browser)
         for tick in range(30, 46):  # the first contact is no measure of the scale
             show(browser, tick)
         browser.evaluate("setDark(false), toggle('solids'), toggle('patches'), toggle('forces'), turn(-Math.PI / 2, 1.5), 1")
@@ -311,6 +345,7 @@ def main():
         check_sliding(tact, folder, browser)
         check_pressures(tact, source, folder, browser)
         check_scale(tact, folder, browser)
+        check_fixed(tact, folder, browser)
         check_torsion(tact, folder, browser)
     errors = browser.errors
     browser.close()

@@ -256,6 +256,32 @@ def check_hands(browser):
     assert frame["contacts"][0]["limits"] == 0
 
 
+def check_selected(browser):
+    """A click on a joint selects its link in the scene, in the lists, and in the keys of the plot, and nothing else."""
+    show(browser, 3000)
+    keys = ["ruler / pinch.left_distal: torsion", "ruler / pinch.right_distal: torsion", "pinch.left_distal: value",
+            "pinch.right_distal: value", "ruler, shape 1: x"]
+    browser.evaluate(f"""(() => {{
+        const plots = tactPage.panels.plots, all = plots.groups().flatMap((g) => g.list);
+        {json.dumps(keys)}.forEach((title) => plots.choose(all.find((q) => q.title === title)));
+    }})()""")
+    state = """[[...document.querySelectorAll("#joints tr.selected td:first-child")], [...document.querySelectorAll(".contact.selected .title span:first-child")],
+        [...document.querySelectorAll(".key.selected span")]].map((list) => list.map((e) => e.textContent.replace(/ \\[.*/, "")))"""
+    names = browser.evaluate("[...document.querySelectorAll('#joints td:first-child')].map((e) => e.textContent)")
+    browser.evaluate(f"document.querySelectorAll('#joints tr')[{names.index('pinch.left_distal')}].click(), 1")
+    browser.wait("!tactPage.dirty && tactPage.stage.selected && tactPage.stage.selected.owner === 'pinch.left_distal'")
+    found = browser.evaluate(state)
+    assert found == [["pinch.left_distal"], ["ruler / pinch.left_distal"], [keys[0], keys[2]]], found
+    browser.evaluate("select({owner: 'ruler'}), 1")
+    browser.wait("!tactPage.dirty")
+    found = browser.evaluate(state)
+    assert found == [[], ["ruler / pinch.left_distal", "ruler / pinch.right_distal"], [keys[0], keys[1], keys[4]]], found
+    browser.key("Escape")
+    browser.wait("!tactPage.dirty && !tactPage.stage.selected")
+    assert browser.evaluate(state) == [[], [], []]
+    browser.evaluate("while (tactPage.panels.plots.chosen.length > 1) { document.querySelectorAll('#plot-keys .key')[1].click(); }")
+
+
 def check_keys(browser):
     """Every key that the help lists: views, toggles, dark and light, speed, the help itself; dragging and the wheel."""
     def state():
@@ -559,6 +585,7 @@ def main():
             check_force(browser, rows)
             check_events(browser, tact, log)
             check_hands(browser)
+            check_selected(browser)
             check_keys(browser)
             if shots:
                 shoot(browser, os.path.join(shots, "view.png"))

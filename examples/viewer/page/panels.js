@@ -128,6 +128,10 @@ class Panels {
     this.rows.clear();
     this.byId("contacts").replaceChildren();
     this.joints = this.table("joints", hello.joints.map((j) => j.name));
+    this.joints.forEach((value, i) => value.parentNode.addEventListener("click", () => {
+      const shape = hello.shapes.find((s) => s.link === i);
+      this.onselect(shape ? { owner: shape.owner } : null);
+    }));
     this.devices = this.table("devices", hello.devices);
     this.byId("joint-section").hidden = !hello.joints.length;
     this.byId("device-section").hidden = !hello.devices.length;
@@ -185,6 +189,15 @@ class Panels {
   isSelected(contact, selected) {
     const { shapes } = this.hello;
     return !!selected && (selected.pair === contact.pair || [contact.a, contact.b].some((i) => shapes[i].owner === selected.owner));
+  }
+
+  // Joints and keys of the plot that belong to what is selected.
+  markSelected(selected) {
+    const { shapes } = this.hello;
+    const owns = (owner) => !!selected && (selected.owner === owner || (selected.owners || []).includes(owner));
+    const links = new Set(shapes.filter((s) => s.link >= 0 && owns(s.owner)).map((s) => s.link));
+    this.joints.forEach((value, i) => value.parentNode.classList.toggle("selected", links.has(i)));
+    this.plots.markSelected({ contact: (c) => this.isSelected(c, selected), joint: (i) => links.has(i), shape: (i) => owns(shapes[i].owner) });
   }
 
   // Rows stay where they are: of pairs that touch no longer they are taken away.

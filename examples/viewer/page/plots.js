@@ -138,7 +138,7 @@ class Plots {
       if (this.contacts.size === MAX_LISTED && !this.contacts.has(key)) {
         this.unlisted.add(key);
       } else if (!this.contacts.has(key)) {
-        this.contacts.set(key, { pair: c.pair, piece: c.piece, name: this.contactName(c) });
+        this.contacts.set(key, { pair: c.pair, piece: c.piece, a: c.a, b: c.b, name: this.contactName(c) });
       }
     }
   }
@@ -203,6 +203,14 @@ class Plots {
       this.chosen.push(q);
       this.fill();
     }
+  }
+
+  // Marks the keys of quantities of what is selected: `is` has a function for each kind of their keys.
+  markSelected(is) {
+    this.box.querySelectorAll(".key").forEach((e, i) => {
+      const [kind, which] = this.chosen[i].key.split(" ");
+      e.classList.toggle("selected", !!is[kind] && is[kind](kind === "contact" ? this.contacts.get(which) : Number(which)));
+    });
   }
 
   // The quantities that are shown, each a button that takes it out, and the choice of another.

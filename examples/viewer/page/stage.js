@@ -526,7 +526,7 @@ class Stage extends Camera {
     this.drawSolids((s, i) => [((i + 1) & 255) / 255, ((i + 1) >> 8) / 255, 0], true);
     gl.readPixels(Math.round(x * ratio), this.canvas.height - Math.round(y * ratio), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
     const id = pixel[0] + 256 * pixel[1] - 1;
-    return id >= 0 && this.solids[id] && this.solids[id].moves ? { owner: this.solids[id].owner } : null;
+    return id >= 0 && this.solids[id] ? { owner: this.solids[id].owner } : null;
   }
 
   listen() {

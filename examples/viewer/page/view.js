@@ -187,6 +187,7 @@ function draw() {
   page.stage.draw(page.dark);
   page.panels.drawContacts(frame, page.stage.selected);
   page.panels.drawTables(frame);
+  page.panels.markSelected(page.stage.selected);
   page.panels.plots.draw(page.frames, frame.time, page.dark);
   page.panels.drawLatency(page.frames, frame);
   byId("clock").textContent = frame.time.toFixed(3) + " s   tick " + frame.tick;
@@ -386,7 +387,8 @@ function start() {
     }
   });
   window.addEventListener("hashchange", readToken);
-  window.addEventListener("resize", () => { page.dirty = true; });
+  const observer = new ResizeObserver(() => { page.dirty = true; }); // also where a longer header leaves the scene less room
+  ["canvas", "plot"].forEach((id) => observer.observe(byId(id)));
   const recording = byId("recording");
   if (recording) {
     readRecording(recording.textContent);
