@@ -254,16 +254,16 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
             }
         }
         solve_damped_normal_equations(a, b, damping, step);
-        const double trial_parameters[FITTED_NUMBER_COUNT] = {
+        const double trial_axis_parameters[FITTED_NUMBER_COUNT] = {
             fmax(0.2 * p[0], p[0] + parameter_step[0] * step[0]),
             fmax(0.0, p[1] + parameter_step[1] * step[1]),
             fmax(0.0, p[2] + parameter_step[2] * step[2]), p[3] + parameter_step[3] * step[3]};
         const double sum =
-            compute_simulation_error(trial_parameters, delay, period, force, x, residual);
+            compute_simulation_error(trial_axis_parameters, delay, period, force, x, residual);
         const int is_converged = sum < best && sum > best * (1.0 - MIN_FIT_GAIN);
         damping = sum < best ? 0.1 * damping : 10.0 * damping;
         if (sum < best) {
-            memcpy(p, trial_parameters, sizeof trial_parameters);
+            memcpy(p, trial_axis_parameters, sizeof trial_axis_parameters);
             best = sum;
         }
         if (is_converged) {

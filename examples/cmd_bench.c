@@ -326,24 +326,25 @@ static int is_file_in_folder(const char *folder, const char *name, const char *e
 
 /* Finds the folder of the scenes that are given by name, and of the bowl: that of the option, of
  * the sources, or the installed one. */
-static int find_bench_folder(struct query *q, char installed_folder[PATH_MAX])
+static int find_bench_folder(struct query *q, char installed_scene_folder[PATH_MAX])
 {
     const char *needed_scene = q->tables & 1 << 2 ? "loop_bowl" : NULL;
     for (int i = 0; !needed_scene && i < q->count; i++) {
         needed_scene = strchr(q->scene[i], '.') ? NULL : q->scene[i];
     }
     const char *extension = q->tables ? ".obj" : ".yaml";
-    find_installed_scenes(installed_folder);
+    find_installed_scenes(installed_scene_folder);
     if (q->folder || !needed_scene) {
         return 0;
     }
-    q->folder = is_file_in_folder(BENCH_SCENE_FOLDER, needed_scene, extension) ? BENCH_SCENE_FOLDER
-                                                                               : installed_folder;
+    q->folder = is_file_in_folder(BENCH_SCENE_FOLDER, needed_scene, extension)
+                    ? BENCH_SCENE_FOLDER
+                    : installed_scene_folder;
     return is_file_in_folder(q->folder, needed_scene, extension)
                ? 0
                : command_usage(q->name,
                                "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",
-                               needed_scene, extension, BENCH_SCENE_FOLDER, installed_folder);
+                               needed_scene, extension, BENCH_SCENE_FOLDER, installed_scene_folder);
 }
 
 int cmd_bench(int argc, char **argv)
@@ -356,7 +357,7 @@ int cmd_bench(int argc, char **argv)
         {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
         {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    char installed_folder[PATH_MAX];
+    char installed_scene_folder[PATH_MAX];
     struct query q = {.name = argv[0]};
     q.options = (struct bench_options){
         .sweeps = DEFAULT_SWEEPS, .settling_duration = DEFAULT_SETTLING, .update = DEFAULT_UPDATE};
@@ -395,7 +396,7 @@ int cmd_bench(int argc, char **argv)
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
-    code = code ? code : find_bench_folder(&q, installed_folder);
+    code = code ? code : find_bench_folder(&q, installed_scene_folder);
     if (!code && q.out) {
         code = is_output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }

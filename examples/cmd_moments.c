@@ -110,7 +110,7 @@ static int set_moments_option(struct query *q, int option, const char *text)
 }
 
 /* Measures by the requested method. */
-static int measure_overlap_moments(const struct query *q, struct measured *out,
+static int measure_overlap_moments(const struct query *q, struct measured_overlap *out,
                                    struct tact_error *err)
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
@@ -128,7 +128,7 @@ static int measure_overlap_moments(const struct query *q, struct measured *out,
 static int print_moments_answer(struct query *q, char **words)
 {
     struct tact_error err = {.line = 0};
-    struct measured result = {.status = 0};
+    struct measured_overlap result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
         int rc =

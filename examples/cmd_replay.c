@@ -133,7 +133,7 @@ struct replay {
     struct replayed replay_view;
 };
 
-static void store_slip_statistics(void *user, struct tact_session *session)
+static void store_slips_of_replayed_pairs(void *user, struct tact_session *session)
 {
     struct replay *r = user;
     r->slips = tact_session_slips_json(session);
@@ -282,7 +282,7 @@ int cmd_replay(int argc, char **argv)
     r.options.from = r.range.at[0];
     r.options.to = r.range.at[1];
     r.options.in_seconds = r.range.in_seconds;
-    r.options.ended = store_slip_statistics;
+    r.options.ended = store_slips_of_replayed_pairs;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
     r.options.compared = r.view || r.recompute ? add_replayed_tick : NULL;

@@ -32,7 +32,7 @@ static void print_realtime(const struct tact_realtime_report *report)
     }
 }
 
-static void print_suggested_channel(const struct link_channel *channel, double rate)
+static void print_suggested_channel(const struct link_channel_settings *channel, double rate)
 {
     printf("\n  at %g Hz, for this direction, and the other alike:\n", rate);
     printf("  waves        each packet repeats %d%s\n", channel->repeated,
@@ -96,7 +96,7 @@ static void print_link_table(const struct link_options *options, const struct li
            (unsigned long long)m->late_tick_count,
            (unsigned long long)m->endpoint.counts.unsent_packet_count);
     print_refused_packets(m);
-    const struct link_channel channel = link_channel(q, 1.0 / options->rate);
+    const struct link_channel_settings channel = link_channel_settings(q, 1.0 / options->rate);
     print_suggested_channel(&channel, options->rate);
 }
 
@@ -122,7 +122,7 @@ static json_t *json_refused(const struct link_measurement *m)
 
 static json_t *json_channel(const struct link_options *options, const struct link_quality *q)
 {
-    const struct link_channel channel = link_channel(q, 1.0 / options->rate);
+    const struct link_channel_settings channel = link_channel_settings(q, 1.0 / options->rate);
     json_t *lines = json_array();
     for (int i = 0; i < IMPEDANCES; i++) {
         json_array_append_new(

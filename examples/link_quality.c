@@ -73,9 +73,10 @@ void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t of
     out->delay_max = add_clock_offset(get_measured_delay(&packet_arrivals[count - 1]), offset_ns);
 }
 
-struct link_channel link_channel(const struct link_quality *quality, double period)
+struct link_channel_settings link_channel_settings(const struct link_quality *quality,
+                                                   double period)
 {
-    struct link_channel channel = {.repeated = MIN_REPEATED_WAVES};
+    struct link_channel_settings channel = {.repeated = MIN_REPEATED_WAVES};
     if (quality->longest_loss_gap > MIN_REPEATED_WAVES) {
         channel.repeated = quality->longest_loss_gap > REPEATED_MOST
                                ? REPEATED_MOST

@@ -30,7 +30,7 @@ void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t of
                   struct link_quality *out);
 
 /* A channel of wave variables over such a link. */
-struct link_channel {
+struct link_channel_settings {
     int repeated; /* waves that each packet repeats, so that a gap of this length loses none */
     int is_longest_gap_covered; /* 0: gaps are longer than the repeated waves; those ticks have zero
                                  * waves
@@ -42,7 +42,8 @@ struct link_channel {
 };
 
 /* period: of the loop [s]. */
-struct link_channel link_channel(const struct link_quality *quality, double period);
+struct link_channel_settings link_channel_settings(const struct link_quality *quality,
+                                                   double period);
 
 /* Stiffness that a line of wave impedance b and one-way delay d adds in series with the wall and
  * the couplings: blocked at its end it is b coth(s d), which is b / (s d) at low frequencies.

@@ -46,7 +46,7 @@ static long count_near_triangle_pairs(const struct tact_shape shape[2],
 }
 
 int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                  struct measured *out, struct tact_error *err)
+                  struct measured_overlap *out, struct tact_error *err)
 {
     int rc = -ENOSPC;
     snprintf(out->device, sizeof out->device, "host");
@@ -70,7 +70,7 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
 }
 
 int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                   struct measured *out, struct tact_error *err)
+                   struct measured_overlap *out, struct tact_error *err)
 {
     snprintf(out->device, sizeof out->device, "host");
     for (int i = 0; i < 2; i++) {
@@ -97,7 +97,7 @@ int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose
 }
 
 int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
-                 const struct tact_pose pose[2], int resolution, struct measured *out,
+                 const struct tact_pose pose[2], int resolution, struct measured_overlap *out,
                  struct tact_error *err)
 {
     struct tact_rays_body body[2];
@@ -119,7 +119,7 @@ int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const
 
 /* Submits one frame and waits for its result. */
 static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
-                                   const struct tact_pose pose[2], struct measured *out)
+                                   const struct tact_pose pose[2], struct measured_overlap *out)
 {
     const uint8_t is_pair_requested = 1;
     const double direction[3] = {0.0, 0.0, 0.0};
@@ -137,7 +137,7 @@ static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
 }
 
 int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                   struct measured *out, struct tact_error *err)
+                   struct measured_overlap *out, struct tact_error *err)
 {
     const struct tact_source_pair pair = {0, 1};
     const struct tact_source_scene scene = {shape, 2, &pair, 1};

@@ -6,7 +6,7 @@
 #include "contact/moments/moments.h"
 #include "contact/compare/moments_rays.h"
 
-struct measured {
+struct measured_overlap {
     int status; /* 1 overlap, 0 none */
     struct tact_moments moments;
     double measuring_time_us; /* time of one measurement, after a first one [us] */
@@ -18,16 +18,16 @@ struct measured {
 /* Measures by the host's or the device's function. Returns 0, or a negative errno with *err filled.
  */
 int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                  struct measured *out, struct tact_error *err);
+                  struct measured_overlap *out, struct tact_error *err);
 int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                   struct measured *out, struct tact_error *err);
+                   struct measured_overlap *out, struct tact_error *err);
 
 /* Two convex shapes through their duals; -EDOM where one is not convex. */
 int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                   struct measured *out, struct tact_error *err);
+                   struct measured_overlap *out, struct tact_error *err);
 /* Measures by casting rays; a shape without a mesh is represented by its unchecked triangles. */
 int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
-                 const struct tact_pose pose[2], int resolution, struct measured *out,
+                 const struct tact_pose pose[2], int resolution, struct measured_overlap *out,
                  struct tact_error *err);
 
 #endif

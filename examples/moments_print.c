@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-int moments_print_json(const struct measured *r, const struct tact_patch *patch, const char *method,
-                       int resolution)
+int moments_print_json(const struct measured_overlap *r, const struct tact_patch *patch,
+                       const char *method, int resolution)
 {
     const struct tact_moments *m = &r->moments;
     json_t *all = json_pack(
@@ -36,7 +36,7 @@ static void print_moments_row(const char *name, const char *unit, const double *
     puts("");
 }
 
-void moments_print_table(const struct measured *r, const struct tact_patch *patch)
+void moments_print_table(const struct measured_overlap *r, const struct tact_patch *patch)
 {
     const struct tact_moments *m = &r->moments;
     if (!r->status) {

@@ -98,9 +98,9 @@ static void add_sphere_triangles(struct picture_scene *scene, const struct tact_
     for (int i = 0; i < 48; i++) {
         for (int j = 0; j < 24; j++) {
             struct picture_triangle t = *triangle_template;
-            int is_darker_octant = parts && (i / 12 + j / 12) % 2;
+            int is_darker_triangle = parts && (i / 12 + j / 12) % 2;
             for (int k = 0; k < 3; k++) {
-                t.colour[k] = (uint8_t)(is_darker_octant ? 0.62 * t.colour[k] : t.colour[k]);
+                t.colour[k] = (uint8_t)(is_darker_triangle ? 0.62 * t.colour[k] : t.colour[k]);
             }
             set_sphere_corner(&t, 0, pose, radius, i, j);
             set_sphere_corner(&t, 1, pose, radius, i, j + 1);

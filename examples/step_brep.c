@@ -66,7 +66,7 @@ static int read_count(struct brep_reader *b, int least, int most)
     return b->is_invalid ? least : (int)x;
 }
 
-static void skip_curve(struct brep_reader *b, int depth)
+static void skip_brep_curve(struct brep_reader *b, int depth)
 {
     static const int numbers[] = {
         [LINE] = 6, [CIRCLE] = 13, [ELLIPSE] = 14, [PARABOLA] = 13, [HYPERBOLA] = 14};
@@ -87,7 +87,7 @@ static void skip_curve(struct brep_reader *b, int depth)
         read_numbers(b, (3 + is_rational_curve) * points + 2 * knots, NULL);
     } else {
         read_numbers(b, kind == CURVE_TRIMMED ? 2 : 4, NULL);
-        skip_curve(b, depth + 1);
+        skip_brep_curve(b, depth + 1);
     }
 }
 
@@ -213,7 +213,7 @@ static void read_surface(struct brep_reader *b, struct step_surface *s, int dept
     snprintf(s->name, sizeof s->name, "%s", kinds[kind].name);
     read_numbers(b, kinds[kind].numbers, number);
     if (kind == EXTRUSION || kind == REVOLUTION) {
-        skip_curve(b, depth + 1);
+        skip_brep_curve(b, depth + 1);
     } else if (kind ==
                TRIMMED) { /* skips the bounds of a trimmed surface, as the face has its own */
         read_surface(b, s, depth + 1);

@@ -117,7 +117,7 @@ static int get_list_entry(struct scene_edit *e, int list, int k)
     return k < count ? n->data.sequence.items.start[k] : 0;
 }
 
-static void set_blackout(struct scene_edit *e, int link, const double blackout[2])
+static void set_blackout_of_link(struct scene_edit *e, int link, const double blackout[2])
 {
     const char *key_in_teleop_file = "link.blackout";
     const int list = set_location_of_added_node(
@@ -156,7 +156,7 @@ static void set_simulated_link(struct scene_edit *e, int settings,
                          key_in_teleop_file, YAML_PLAIN_SCALAR_STYLE);
     }
     if (link->blackout[0] != 0.0 || link->blackout[1] != 0.0) {
-        set_blackout(e, map, link->blackout);
+        set_blackout_of_link(e, map, link->blackout);
     }
 }
 
@@ -227,21 +227,21 @@ static int set_tie_settings(struct scene_edit *e, int tie)
     const int is_stiffness_given = e->site->stiffness || find_child(e, tie, "stiffness");
     set_key_if_given(e, tie, "mode", t->mode);
     const char *mode = get_node_text(e, find_child(e, tie, "mode"));
-    const int uses_waves = !*mode || !strcmp(mode, "waves");
-    if (t->mode && !uses_waves) {
+    const int does_tie_use_waves = !*mode || !strcmp(mode, "waves");
+    if (t->mode && !does_tie_use_waves) {
         remove_mapping_key(e, tie, "impedance");
     }
-    if (t->mode && (!uses_waves || !is_stiffness_given)) {
+    if (t->mode && (!does_tie_use_waves || !is_stiffness_given)) {
         remove_mapping_key(e, tie, "tank");
     }
-    if (t->mode && uses_waves && !is_stiffness_given) {
+    if (t->mode && does_tie_use_waves && !is_stiffness_given) {
         remove_mapping_key(e, tie, "damping");
     }
-    set_key_if_given(e, tie, "impedance", uses_waves ? t->impedance : NULL);
-    set_key_if_given(e, tie, "tank", uses_waves && is_stiffness_given ? t->tank : NULL);
+    set_key_if_given(e, tie, "impedance", does_tie_use_waves ? t->impedance : NULL);
+    set_key_if_given(e, tie, "tank", does_tie_use_waves && is_stiffness_given ? t->tank : NULL);
     set_new_key(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
     set_new_key(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
-    return uses_waves;
+    return does_tie_use_waves;
 }
 
 /* Checks that settings of ties apply to a tie. tie_count: number of ties of this end;

@@ -12,7 +12,7 @@
  * measured on the host. */
 #define MIN_VOLUME_TO_TERMS_RATIO 0.02
 
-enum device_buffer {
+enum device_buffer_index {
     VERTEX_BUFFER,
     TRIANGLE_BUFFER,
     ITEM_BUFFER,
@@ -186,12 +186,13 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
 
 /* Sets the arguments of an item kernel, or of the kernel that sums from one buffer to another. */
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
-                            uint32_t count, enum device_buffer from, enum device_buffer to)
+                            uint32_t count, enum device_buffer_index from,
+                            enum device_buffer_index to)
 {
-    const enum device_buffer item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER,
-                                       TRIANGLE_BUFFER, PARTIAL_SUMS_BUFFER};
-    const enum device_buffer sum[] = {SUMMATION_RANGE_BUFFER, from, to};
-    const enum device_buffer *kernel_buffers = kernel == TACT_CL_SUM_KERNEL ? sum : item;
+    const enum device_buffer_index item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER,
+                                             TRIANGLE_BUFFER, PARTIAL_SUMS_BUFFER};
+    const enum device_buffer_index sum[] = {SUMMATION_RANGE_BUFFER, from, to};
+    const enum device_buffer_index *kernel_buffers = kernel == TACT_CL_SUM_KERNEL ? sum : item;
     const cl_uint n = kernel == TACT_CL_SUM_KERNEL ? 3 : 5;
     cl_kernel k = b->cl->kernels[kernel];
     cl_int code = clSetKernelArg(k, 0, sizeof(cl_mem), &b->buffers[kernel_buffers[0]]);
@@ -363,7 +364,7 @@ static cl_int upload_frame(struct tact_batch *b)
         }
     }
     const struct {
-        enum device_buffer to;
+        enum device_buffer_index to;
         const void *from;
         size_t size;
     } parts[] = {

@@ -78,13 +78,13 @@ void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch
 }
 
 /* Traversal of a mesh's tree: appends the leaves for which overlaps() is true, and bounds them. */
-struct tree_traversal {
+struct mesh_tree_traversal {
     int (*overlaps)(const void *overlaps_context, const struct tact_mesh_node *node);
     const void *overlaps_context;
     double lower[3], upper[3];
 };
 
-static int traverse_mesh_tree(struct tree_traversal *d, const struct tact_batch_mesh *mesh,
+static int traverse_mesh_tree(struct mesh_tree_traversal *d, const struct tact_batch_mesh *mesh,
                               uint32_t pair, struct tact_work_items *to)
 {
     uint32_t stack[MAX_TRAVERSAL_STACK_DEPTH];
@@ -141,8 +141,8 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh_index];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
     struct mesh_plane plane;
-    struct tree_traversal tree_traversal = {.overlaps = is_node_below_plane,
-                                            .overlaps_context = &plane};
+    struct mesh_tree_traversal mesh_tree_traversal = {.overlaps = is_node_below_plane,
+                                                      .overlaps_context = &plane};
     uint32_t before = to->count;
     tact_quat_rotate(z, c->second_pose->quat_wxyz, up);
     tact_quat_to_m3(m, c->first_pose->quat_wxyz);
@@ -150,14 +150,14 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
     tact_v3_sub(d, c->second_pose->position, c->first_pose->position);
     plane.offset = tact_v3_dot(z, d);
     plane.slack = tact_prism_slack(mesh->mesh, c->first_pose, NULL, c->second_pose);
-    c->status = traverse_mesh_tree(&tree_traversal, mesh, pair, to);
+    c->status = traverse_mesh_tree(&mesh_tree_traversal, mesh, pair, to);
     if (c->status < 0 || to->count == before) {
         to->count = before;
         return;
     }
     /* origin: centre of the box about the leaves below, projected onto the plane */
     for (int i = 0; i < 3; i++) {
-        d[i] = 0.5 * (tree_traversal.lower[i] + tree_traversal.upper[i]);
+        d[i] = 0.5 * (mesh_tree_traversal.lower[i] + mesh_tree_traversal.upper[i]);
     }
     tact_pose_point(middle, c->first_pose, d);
     tact_v3_sub(d, middle, c->second_pose->position);

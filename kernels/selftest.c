@@ -82,7 +82,7 @@ static double compute_moments_error(const struct tact_moments *a, const struct t
 static int compare_frame_moments(const struct tact_shape *shapes, const struct tact_pose *poses,
                                  const struct tact_source_moments *got,
                                  struct tact_moments_scratch *scratch, double *worst,
-                                 int *overlap_count)
+                                 int *overlapping_pair_count)
 {
     for (size_t i = 0; i < SELFTEST_PAIR_COUNT; i++) {
         struct tact_moments expected;
@@ -97,14 +97,14 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
         } else if (status == 1) {
             double e = compute_moments_error(&got[i].moments, &expected);
             *worst = e <= *worst ? *worst : e; /* NaN propagates */
-            ++*overlap_count;
+            ++*overlapping_pair_count;
         }
     }
     return 0;
 }
 
 static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
-                               int *overlap_count, struct tact_error *err)
+                               int *overlapping_pair_count, struct tact_error *err)
 {
     const struct tact_source_scene scene = {shapes, SHAPES, pairs, SELFTEST_PAIR_COUNT};
     struct tact_batch *batch = NULL;
@@ -120,7 +120,7 @@ static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shap
         set_selftest_poses(poses, k);
         rc = tact_batch_run(batch, poses, active, directions, got);
         if (rc == 0) {
-            rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlap_count);
+            rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlapping_pair_count);
         }
         if (rc < 0) {
             tact_error_set(err, rc,
@@ -138,10 +138,10 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
     struct tact_shape shapes[SHAPES];
     struct tact_mesh *wedge_mesh = NULL;
     double worst = 0.0, limit = cl->bytes_per_real == sizeof(double) ? 1e-9 : 1e-4;
-    int overlap_count = 0;
+    int overlapping_pair_count = 0;
     int rc = make_selftest_shapes(shapes, &wedge_mesh, err);
     if (rc == 0) {
-        rc = run_selftest_frames(cl, shapes, &worst, &overlap_count, err);
+        rc = run_selftest_frames(cl, shapes, &worst, &overlapping_pair_count, err);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
@@ -159,7 +159,7 @@ int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
     if (rc == 0) {
         tact_number_print(cl->info.verdict, sizeof cl->info.verdict,
                           "self-test passed, %d overlaps, largest relative error %.1e",
-                          overlap_count, worst);
+                          overlapping_pair_count, worst);
     }
     return rc;
 }

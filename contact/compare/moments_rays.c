@@ -298,7 +298,7 @@ static int compute_common_bounding_box(const struct tact_rays_body *a,
 int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_body *b,
                       int resolution, struct tact_moments *out, struct tact_rays_report *report)
 {
-    static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    static const double coordinate_axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct ray_direction_sums direction[3];
     struct bounding_box in;
     struct tact_rays_report cast_rays_report = {0};
@@ -330,7 +330,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
             cast_rays_report.volume[k] = direction[k].moment_sums.volume;
         }
         combine_ray_directions(direction, &moment_sums);
-        rc = rc ? rc : tact_moment_sums_finish(&moment_sums, axes, bounds_centre, out);
+        rc = rc ? rc : tact_moment_sums_finish(&moment_sums, coordinate_axes, bounds_centre, out);
     }
     if (report) {
         *report = cast_rays_report;

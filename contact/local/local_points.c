@@ -46,11 +46,11 @@ static void invert_symmetric_3x3(const double *m, double *out)
 }
 
 /* Moves a slip by a Newton step: the inverse of a matrix times the residual. */
-static void apply_newton_step_to_slip(const double *symmetric_matrix, const double *gauge_residual,
+static void apply_newton_step_to_slip(const double *slip_hessian, const double *gauge_residual,
                                       double *slip)
 {
     double by[9], step[3];
-    invert_symmetric_3x3(symmetric_matrix, by);
+    invert_symmetric_3x3(slip_hessian, by);
     tact_m3_mul_v3(step, by, gauge_residual);
     tact_v3_add(slip, slip, step);
 }
@@ -68,8 +68,7 @@ static double compute_slip_residual(const struct limit_surface_at_slip *at, cons
 }
 
 /* Adds the matrix A of a pressure part i, for slips (v_1, v_2, w), times share. */
-static void add_part_slip_matrix(const struct tact_friction_points *p, int i,
-                                 double *symmetric_matrix)
+static void add_part_slip_matrix(const struct tact_friction_points *p, int i, double *slip_hessian)
 {
     const double x = p->x[i], y = p->y[i], share = p->share[i];
     const double one = 1.0 - p->tilt_xx[i], xy = -p->tilt_xy[i], other = 1.0 - p->tilt_yy[i];
@@ -77,7 +76,7 @@ static void add_part_slip_matrix(const struct tact_friction_points *p, int i,
     const double part_matrix[9] = {
         one, xy, a, xy, other, b, a, b, x * b - y * a + p->arm[i] * p->arm[i]};
     for (int k = 0; k < 9; k++) {
-        symmetric_matrix[k] += share * part_matrix[k];
+        slip_hessian[k] += share * part_matrix[k];
     }
 }
 
@@ -87,7 +86,7 @@ static int find_slip_of_proportional_friction(const struct tact_local_problem *p
 {
     const struct tact_friction_points *p = problem->points;
     const double torque[3] = {z[0], z[1], z[2] * problem->spin_arm};
-    double square = 0.0, symmetric_matrix[9] = {0.0}, inverse[9];
+    double square = 0.0, slip_hessian[9] = {0.0}, inverse[9];
     for (int i = 0; i < p->count; i++) {
         square += p->share[i] * (p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
     }
@@ -97,9 +96,9 @@ static int find_slip_of_proportional_friction(const struct tact_local_problem *p
     tact_v3_set(slip, z[0], z[1], torque[2] / square);
     if (p->tilted) {
         for (int i = 0; i < p->count; i++) {
-            add_part_slip_matrix(p, i, symmetric_matrix);
+            add_part_slip_matrix(p, i, slip_hessian);
         }
-        invert_symmetric_3x3(symmetric_matrix, inverse);
+        invert_symmetric_3x3(slip_hessian, inverse);
         tact_m3_mul_v3(slip, inverse, torque);
     }
     return 1;

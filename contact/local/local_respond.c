@@ -127,15 +127,17 @@ static void invert_slip_equations(const struct tact_active_set *a, const row *eq
 /* Solves for the given right side, then for the normal part, whose changes are w with its constant
  * terms in that lane of `constant`. */
 static void solve_slip_equations(const struct tact_active_set *a,
-                                 const struct slip_equation_solution *s, const double *right_side,
-                                 const row *w, const row *constant, int constant_term_lane,
+                                 const struct slip_equation_solution *s,
+                                 const double *slip_equations_right_side, const row *w,
+                                 const row *constant, int constant_term_lane,
                                  struct tact_active_set_step *out)
 {
     double dt[3];
-    tact_m3_tmul_v3(dt, s->cofactors, right_side);
+    tact_m3_tmul_v3(dt, s->cofactors, slip_equations_right_side);
     out->slip_multiplier = 0.0;
     if (a->is_slipping) {
-        out->slip_multiplier = (tact_v3_dot(s->limit, dt) - s->det * right_side[3]) / s->along;
+        out->slip_multiplier =
+            (tact_v3_dot(s->limit, dt) - s->det * slip_equations_right_side[3]) / s->along;
         tact_v3_axpy(dt, -out->slip_multiplier, s->by);
     }
     tact_v3_scale(out->t, dt, s->inverse);
@@ -164,14 +166,14 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
 {
     row normal[3], friction[3], w[3], eq[4];
     struct slip_equation_solution s;
-    double right_side[4];
+    double slip_equations_right_side[4];
     pack_row_velocities(a, un, ut, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
-        right_side[i] = -eq[i][3] - equation_residuals[i];
+        slip_equations_right_side[i] = -eq[i][3] - equation_residuals[i];
     }
-    solve_slip_equations(a, &s, right_side, w, w, 3, out);
+    solve_slip_equations(a, &s, slip_equations_right_side, w, w, 3, out);
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
@@ -195,8 +197,10 @@ part n, then of friction t */
         }
         compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
-            const double right_side[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
-            solve_slip_equations(a, &s, right_side, w, constant, k, &out[3 * is_friction_part + k]);
+            const double slip_equations_right_side[4] = {-terms[0][k], -terms[1][k], -terms[2][k],
+                                                         -terms[3][k]};
+            solve_slip_equations(a, &s, slip_equations_right_side, w, constant, k,
+                                 &out[3 * is_friction_part + k]);
         }
     }
 }

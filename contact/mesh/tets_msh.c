@@ -240,13 +240,14 @@ static void read_quoted_string(struct msh *m, char name[TACT_TETS_WORD])
 /* Reads the head of node data: strings, real numbers, and integers (step, components, nodes).
  * *name: the first string.
  */
-static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t integer_tags[3])
+static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD],
+                               uint64_t node_data_integer_tags[3])
 {
     char ignored_string_tag[TACT_TETS_WORD];
     uint64_t count, ignored;
     double number;
     name[0] = '\0';
-    memset(integer_tags, 0, 3 * sizeof *integer_tags);
+    memset(node_data_integer_tags, 0, 3 * sizeof *node_data_integer_tags);
     int rc = tact_tets_read_integer(m->r, "the number of string tags of the node data", &count);
     tact_tets_skip_line(m->r);
     for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
@@ -260,7 +261,7 @@ static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_
             : tact_tets_read_integer(m->r, "the number of integer tags of the node data", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
         rc = tact_tets_read_integer(m->r, "an integer tag of the node data",
-                                    i < 3 ? &integer_tags[i] : &ignored);
+                                    i < 3 ? &node_data_integer_tags[i] : &ignored);
     }
     return rc;
 }
@@ -268,15 +269,15 @@ static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_
 static int read_node_data(struct msh *m)
 {
     char name[TACT_TETS_WORD];
-    uint64_t integer_tags[3], tag = 0;
+    uint64_t node_data_integer_tags[3], tag = 0;
     uint32_t index = 0;
-    int rc = read_node_data_head(m, name, integer_tags);
+    int rc = read_node_data_head(m, name, node_data_integer_tags);
     int is_pressure_field = rc ? rc : tact_tets_is_field_name(m->r, name);
-    if (is_pressure_field > 0 && integer_tags[1] != 1) {
+    if (is_pressure_field > 0 && node_data_integer_tags[1] != 1) {
         return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
-                                      (unsigned long long)integer_tags[1]);
+                                      (unsigned long long)node_data_integer_tags[1]);
     }
-    for (uint64_t i = 0; is_pressure_field > 0 && !rc && i < integer_tags[2]; i++) {
+    for (uint64_t i = 0; is_pressure_field > 0 && !rc && i < node_data_integer_tags[2]; i++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_msh_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {

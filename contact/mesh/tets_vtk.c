@@ -12,7 +12,7 @@
 enum { VERTICES_OF_TET = 4, TET = 10, LARGEST_FLAT = 9 };
 
 /* Types of numbers. */
-static const struct number_type {
+static const struct vtk_number_type {
     const char *name;
     int bytes, real, is_signed;
 } number_types[] = {
@@ -34,7 +34,7 @@ struct vtk {
     size_t vertex_count;
 };
 
-static int read_number_type(struct vtk *v, const struct number_type **out)
+static int read_number_type(struct vtk *v, const struct vtk_number_type **out)
 {
     char word[TACT_TETS_WORD];
     int rc = tact_tets_read_word(v->r, word);
@@ -50,7 +50,7 @@ static int read_number_type(struct vtk *v, const struct number_type **out)
 }
 
 /* A big-endian number. */
-static double decode_binary_vtk_number(const unsigned char *p, const struct number_type *type)
+static double decode_binary_vtk_number(const unsigned char *p, const struct vtk_number_type *type)
 {
     uint64_t number_bits = 0;
     for (int i = 0; i < type->bytes; i++) {
@@ -73,7 +73,7 @@ static double decode_binary_vtk_number(const unsigned char *p, const struct numb
 }
 
 /* Begins an array of `count` numbers: moves to the first of them. */
-static int begin_number_array(struct vtk *v, const struct number_type *type, size_t count,
+static int begin_number_array(struct vtk *v, const struct vtk_number_type *type, size_t count,
                               const char *what)
 {
     struct tets_reader *r = v->r;
@@ -86,7 +86,7 @@ static int begin_number_array(struct vtk *v, const struct number_type *type, siz
                : tact_tets_report_error(r, "the file ends within %s", what);
 }
 
-static int read_vtk_number(struct vtk *v, const struct number_type *type, const char *what,
+static int read_vtk_number(struct vtk *v, const struct vtk_number_type *type, const char *what,
                            double *out)
 {
     struct tets_reader *r = v->r;
@@ -99,8 +99,8 @@ static int read_vtk_number(struct vtk *v, const struct number_type *type, const 
 }
 
 /* Reads an array of numbers; out NULL: skips it. */
-static int read_array(struct vtk *v, const struct number_type *type, size_t count, const char *what,
-                      double *out)
+static int read_array(struct vtk *v, const struct vtk_number_type *type, size_t count,
+                      const char *what, double *out)
 {
     double skipped_value;
     int rc = begin_number_array(v, type, count, what);
@@ -111,7 +111,7 @@ static int read_array(struct vtk *v, const struct number_type *type, size_t coun
 }
 
 /* Reads an integer of the file that must be below a limit. */
-static int read_vtk_index(struct vtk *v, const struct number_type *type, size_t limit,
+static int read_vtk_index(struct vtk *v, const struct vtk_number_type *type, size_t limit,
                           const char *what, uint32_t *out)
 {
     double x = 0.0;
@@ -126,7 +126,7 @@ static int read_vtk_index(struct vtk *v, const struct number_type *type, size_t 
 
 static int read_vtk_points(struct vtk *v)
 {
-    const struct number_type *type;
+    const struct vtk_number_type *type;
     size_t count;
     int rc = tact_tets_read_count(v->r, 3, "the number of points", &count);
     rc = rc ? rc : read_number_type(v, &type);
@@ -137,7 +137,7 @@ static int read_vtk_points(struct vtk *v)
 /* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
 static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
 {
-    const struct number_type vtk_integer_type = {"int", 4, 0, 1};
+    const struct vtk_number_type vtk_integer_type = {"int", 4, 0, 1};
     size_t bytes_left = count;
     int rc = begin_number_array(v, &vtk_integer_type, count, "CELLS");
     for (size_t i = 0; !rc && i < cell_count; i++) {
@@ -164,7 +164,7 @@ static int read_index_section(struct vtk *v, const char *name, size_t count, siz
                               uint32_t *out)
 {
     char word[TACT_TETS_WORD];
-    const struct number_type *type = NULL;
+    const struct vtk_number_type *type = NULL;
     int rc = tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, name) != 0) {
         rc = tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", name, word);
@@ -231,7 +231,7 @@ static int add_vtk_tetrahedron(struct vtk *v, size_t cell)
 
 static int read_cell_types(struct vtk *v)
 {
-    const struct number_type vtk_integer_type = {"int", 4, 0, 1};
+    const struct vtk_number_type vtk_integer_type = {"int", 4, 0, 1};
     size_t count;
     int rc = tact_tets_read_count(v->r, 1, "the number of cell types", &count);
     if (rc) {
@@ -263,7 +263,7 @@ static int read_cell_types(struct vtk *v)
 }
 
 /* Reads or skips a data set of numbers: of the points, or of the cells, which is skipped. */
-static int read_vtk_node_values(struct vtk *v, const char *name, const struct number_type *type,
+static int read_vtk_node_values(struct vtk *v, const char *name, const struct vtk_number_type *type,
                                 size_t tuple_count, size_t component_count)
 {
     struct tact_tets *t = v->r->tets;
@@ -290,7 +290,7 @@ static int read_vtk_node_values(struct vtk *v, const char *name, const struct nu
 static int read_scalars(struct vtk *v, size_t tuple_count)
 {
     char name[TACT_TETS_WORD], word[TACT_TETS_WORD];
-    const struct number_type *type;
+    const struct vtk_number_type *type;
     char *end;
     uint64_t component_count = 1;
     int rc = tact_tets_read_word(v->r, name);
@@ -316,7 +316,7 @@ static int read_scalars(struct vtk *v, size_t tuple_count)
 static int read_field_data(struct vtk *v)
 {
     char name[TACT_TETS_WORD];
-    const struct number_type *type;
+    const struct vtk_number_type *type;
     size_t array_count, component_count, tuple_count;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays in FIELD", &array_count);
@@ -339,7 +339,7 @@ static int read_field_data(struct vtk *v)
 static int read_vectors(struct vtk *v, size_t tuple_count)
 {
     char name[TACT_TETS_WORD];
-    const struct number_type *type;
+    const struct vtk_number_type *type;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_number_type(v, &type);
     return rc ? rc : read_vtk_node_values(v, name, type, tuple_count, 3);

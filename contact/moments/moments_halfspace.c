@@ -63,11 +63,11 @@ TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
 static void add_volume_below_plane(const struct placed_mesh *p, struct tact_moment_sums *sums)
 {
     struct tact_prism_columns columns;
-    uint32_t node_stack[STACK_NODES] = {0};
+    uint32_t unvisited_node_stack[STACK_NODES] = {0};
     int top = 1;
     memset(&columns, 0, sizeof columns);
     while (top > 0) {
-        const struct tact_mesh_node *node = &p->mesh->nodes[node_stack[--top]];
+        const struct tact_mesh_node *node = &p->mesh->nodes[unvisited_node_stack[--top]];
         if (node_lowest_height(p, node) > p->slack) {
             continue;
         }
@@ -75,8 +75,8 @@ static void add_volume_below_plane(const struct placed_mesh *p, struct tact_mome
             add_triangle(p, node->first + i, &columns);
         }
         if (node->count == 0) {
-            node_stack[top++] = node->first + 1;
-            node_stack[top++] = node->first;
+            unvisited_node_stack[top++] = node->first + 1;
+            unvisited_node_stack[top++] = node->first;
         }
     }
     tact_prism_columns_finish(&columns, sums);

@@ -52,10 +52,10 @@ int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], doub
     if (tact_node_distance2(&mesh->nodes[0], point) > margin * margin) {
         return 0;
     }
-    uint32_t stack[STACK_NODES] = {0};
+    uint32_t unvisited_node_stack[STACK_NODES] = {0};
     int top = 1, winding = 0;
     while (top > 0) {
-        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
+        const struct tact_mesh_node *node = &mesh->nodes[unvisited_node_stack[--top]];
         if (!does_ray_meet_node_box(node, point, radius)) {
             continue;
         }
@@ -63,8 +63,8 @@ int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], doub
             winding += ray_triangle_crossing(mesh, point, node->first + i);
         }
         if (node->count == 0) {
-            stack[top++] = node->first + 1;
-            stack[top++] = node->first;
+            unvisited_node_stack[top++] = node->first + 1;
+            unvisited_node_stack[top++] = node->first;
         }
     }
     return winding > 0;

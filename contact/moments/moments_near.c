@@ -53,7 +53,7 @@ static void tact_pairing_append_leaf_of_mesh(struct tact_pairing_tree *side, uin
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
 static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a,
-                                             uint32_t max_nodes)
+                                             uint32_t max_listed_nodes)
 {
     struct tact_pairing_tree *side = is_of_a ? &w->a : &w->b, *other_tree = is_of_a ? &w->b : &w->a;
     const struct tact_mesh_wide_node *wide_nodes = side->placed_mesh.mesh->wide->wide_nodes;
@@ -68,7 +68,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
         const struct tact_mesh_wide_node *wide_node = &wide_nodes[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 overlapping;
-        if (n + 8 > max_nodes || side->leaves + 8 > max_nodes) {
+        if (n + 8 > max_listed_nodes || side->leaves + 8 > max_listed_nodes) {
             return 0;
         }
         tact_pairing_bounds_of_eight(&side->placed_mesh, wide_node, lower, upper);
@@ -118,7 +118,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
     return 1;
 }
 
-int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_nodes)
+int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_listed_nodes)
 {
     for (int i = 0; i < 2; i++) {
         struct tact_pairing_tree *side = i ? &w->b : &w->a;
@@ -131,8 +131,8 @@ int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_nodes)
         }
     }
     while (w->a.inner_node_count || w->b.inner_node_count) {
-        if (!tact_pairing_expand_largest_nodes(w, 1, max_nodes) ||
-            !tact_pairing_expand_largest_nodes(w, 0, max_nodes)) {
+        if (!tact_pairing_expand_largest_nodes(w, 1, max_listed_nodes) ||
+            !tact_pairing_expand_largest_nodes(w, 0, max_listed_nodes)) {
             return -ENOSPC;
         }
         if (!(w->a.inner_node_count + w->a.leaves) || !(w->b.inner_node_count + w->b.leaves)) {

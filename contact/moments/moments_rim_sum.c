@@ -146,19 +146,19 @@ struct crossed_triangle {
     const tact_d4 *piece[2][8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE]; /* from, to */
 };
 
-static int insert_crossing_on_edge(struct edge *e, int is_entering, double edge_position,
+static int insert_crossing_on_edge(struct edge *e, int is_crossing_inward, double edge_position,
                                    const tact_d4 *at)
 {
-    int i = e->count[is_entering]++;
+    int i = e->count[is_crossing_inward]++;
     if (i == TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
         return -EAGAIN;
     }
-    for (; i > 0 && e->edge_position[is_entering][i - 1] > edge_position; i--) {
-        e->edge_position[is_entering][i] = e->edge_position[is_entering][i - 1];
-        e->at[is_entering][i] = e->at[is_entering][i - 1];
+    for (; i > 0 && e->edge_position[is_crossing_inward][i - 1] > edge_position; i--) {
+        e->edge_position[is_crossing_inward][i] = e->edge_position[is_crossing_inward][i - 1];
+        e->at[is_crossing_inward][i] = e->at[is_crossing_inward][i - 1];
     }
-    e->edge_position[is_entering][i] = edge_position;
-    e->at[is_entering][i] = at;
+    e->edge_position[is_crossing_inward][i] = edge_position;
+    e->at[is_crossing_inward][i] = at;
     return 0;
 }
 

@@ -270,8 +270,8 @@ static double further_corner_basis_weight(int i, int j, int k)
 
 /* Adds the contribution of a control point to the Bezier points of a triangle. corner: the corners
  * of the triangle in the order i, j, k of its basis function. */
-static void add_basis_function(double (*weight)(int, int, int), const int corner[3],
-                               const double *from, double out[QUARTIC_POINTS][3])
+static void add_weighted_basis_function(double (*weight)(int, int, int), const int corner[3],
+                                        const double *from, double out[QUARTIC_POINTS][3])
 {
     for (int j = 0; j <= 4; j++) {
         for (int k = 0; j + k <= 4; k++) {
@@ -309,7 +309,7 @@ static void triangle_bezier_points(const struct ring *ring, int sector, int x, i
     for (int i = 0; i < 12; i++) {
         const double *from = position_of_ring_point(ring, sector, x + sign * basis[i].at[0],
                                                     y + sign * basis[i].at[1]);
-        add_basis_function(basis[i].weight, basis[i].corner, from, out);
+        add_weighted_basis_function(basis[i].weight, basis[i].corner, from, out);
     }
 }
 

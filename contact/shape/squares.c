@@ -125,20 +125,20 @@ static void move_into_neighbour_square(const struct square_charts *s, int side, 
 static void move_on_squares(const struct tact_charts *charts, double place[3], const double step[3])
 {
     const struct square_charts *s = (const struct square_charts *)charts;
-    double remaining_step[3];
-    tact_v3_copy(remaining_step, step);
+    double remaining_chart_step[3];
+    tact_v3_copy(remaining_chart_step, step);
     for (int i = 0; i < MAX_SIDE_CROSSINGS_PER_STEP && is_valid_place(s, place); i++) {
         double c[6][3], dual_basis[2][3], uv[2];
         int side;
-        if (tact_squares_move_about_pole(s, place, remaining_step)) {
+        if (tact_squares_move_about_pole(s, place, remaining_chart_step)) {
             return;
         }
         s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
         if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
             return;
         }
-        uv[0] = tact_v3_dot(dual_basis[0], remaining_step);
-        uv[1] = tact_v3_dot(dual_basis[1], remaining_step);
+        uv[0] = tact_v3_dot(dual_basis[0], remaining_chart_step);
+        uv[1] = tact_v3_dot(dual_basis[1], remaining_chart_step);
         double step_fraction_made = move_up_to_patch_side(place, uv, &side);
         if (side < 0) {
             return;
@@ -146,7 +146,7 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
         if (s->neighbour_over_edge[(int)place[0]][side] != SQUARE_POLE) {
             move_into_neighbour_square(s, side, place);
         }
-        tact_v3_scale(remaining_step, remaining_step, 1.0 - step_fraction_made);
+        tact_v3_scale(remaining_chart_step, remaining_chart_step, 1.0 - step_fraction_made);
     }
 }
 
@@ -347,27 +347,32 @@ static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
 }
 
 void tact_squares_set_mass(struct square_charts *surface, square_element *element, int count,
-                           int parts)
+                           int parts_per_element_side)
 {
     static const double x[GAUSS_POINTS_PER_SIDE / 2] = {
         0.1834346424956498049, 0.5255324099163289858, 0.7966664774136267396, 0.9602898564975362317};
     static const double w[GAUSS_POINTS_PER_SIDE / 2] = {
         0.3626837833783619830, 0.3137066458778872873, 0.2223810344533744706, 0.1012285362903762591};
     double sum[10] = {0.0}, c[3][3];
-    for (int i = 0; i < count * parts * parts * GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE;
+    for (int i = 0; i < count * parts_per_element_side * parts_per_element_side *
+                            GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE;
          i++) {
         const int k = i % (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE),
-                  part = i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE) % (parts * parts);
+                  part = i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE) %
+                         (parts_per_element_side * parts_per_element_side);
         const int a = k % GAUSS_POINTS_PER_SIDE, b = k / GAUSS_POINTS_PER_SIDE;
         double at[2] = {(a % 2 ? x[a / 2] : -x[a / 2]), (b % 2 ? x[b / 2] : -x[b / 2])};
-        const int corner[2] = {part % parts, part / parts};
+        const int corner[2] = {part % parts_per_element_side, part / parts_per_element_side};
         for (int m = 0; m < 2; m++) {
-            at[m] = (corner[m] + 0.5 + 0.5 * at[m]) / parts;
+            at[m] = (corner[m] + 0.5 + 0.5 * at[m]) / parts_per_element_side;
         }
-        element(surface, i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE * parts * parts), at[0],
-                at[1], c);
-        add_quadrature_point((const double(*)[3])c, w[a / 2] * w[b / 2] / (4.0 * parts * parts),
-                             sum);
+        element(surface,
+                i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE * parts_per_element_side *
+                     parts_per_element_side),
+                at[0], at[1], c);
+        add_quadrature_point(
+            (const double(*)[3])c,
+            w[a / 2] * w[b / 2] / (4.0 * parts_per_element_side * parts_per_element_side), sum);
     }
     sums_to_mass(sum, &surface->base.mass);
 }

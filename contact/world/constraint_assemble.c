@@ -199,7 +199,7 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
 
 void tact_constraints_assemble(struct tact_world *world)
 {
-    double *free_response_storage = world->mechanisms.free_responses;
+    double *free_response_storage = world->mechanisms.free_response_storage_of_joints;
     for (int i = 0; i < world->constraint_count; i++) {
         assemble_constraint(world, &world->constraints[i]);
     }

@@ -61,8 +61,8 @@ struct mechanisms {
     double *work;               /* scratch: one number for each row of a mechanism */
     double *constrained_row_velocities; /* velocity of each constrained row after the step of the
                                sweep: 0 except for curvature */
-    double *free_responses;             /* storage of the free_response arrays of all joints */
-    double *mechanism_response_storage; /* storage of the mechanisms' responses to contacts */
+    double *free_response_storage_of_joints; /* storage of the free_response arrays of all joints */
+    double *mechanism_response_storage;      /* storage of the mechanisms' responses to contacts */
     size_t mechanism_response_capacity, mechanism_responses_used;
 };
 

@@ -34,8 +34,8 @@ static void label_bodies_by_mechanism(const struct tact_world *world, int *mecha
     for (int i = 0; i < world->body_count; i++) {
         mechanism_label[i] = -1;
     }
-    for (int has_label_changed = 1; has_label_changed;) {
-        has_label_changed = 0;
+    for (int has_mechanism_label_changed = 1; has_mechanism_label_changed;) {
+        has_mechanism_label_changed = 0;
         for (int i = 0; i < world->constraint_count; i++) {
             int a = body_of_constraint_side(&world->constraints[i].constraint, 0),
                 b = body_of_constraint_side(&world->constraints[i].constraint, 1);
@@ -43,7 +43,7 @@ static void label_bodies_by_mechanism(const struct tact_world *world, int *mecha
             int least = a < 0 ? b : b < 0 || a < b ? a : b;
             least = la >= 0 && la < least ? la : least;
             least = lb >= 0 && lb < least ? lb : least;
-            has_label_changed |= (a >= 0 && la != least) || (b >= 0 && lb != least);
+            has_mechanism_label_changed |= (a >= 0 && la != least) || (b >= 0 && lb != least);
             if (a >= 0) {
                 mechanism_label[a] = least;
             }
@@ -108,7 +108,7 @@ static int do_constraints_share_body(const struct world_constraint *p,
 static size_t assign_mechanism_matrix_rows(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
-    size_t matrix_entry_count = 0;
+    size_t mechanism_matrix_entry_count = 0;
     for (int i = 0; i < world->constraint_count; i++) {
         const struct world_constraint *w = &world->constraints[m->order[i]];
         int from = w->row;
@@ -119,11 +119,11 @@ static size_t assign_mechanism_matrix_rows(struct tact_world *world)
         }
         for (int row = w->row; row < w->row + count_constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
-            m->start[row] = matrix_entry_count;
-            matrix_entry_count += (size_t)(row - from + 1);
+            m->start[row] = mechanism_matrix_entry_count;
+            mechanism_matrix_entry_count += (size_t)(row - from + 1);
         }
     }
-    return matrix_entry_count;
+    return mechanism_matrix_entry_count;
 }
 
 int tact_mechanisms_create(struct tact_world *world)
@@ -159,10 +159,11 @@ int tact_mechanisms_create(struct tact_world *world)
     size_t ldl_entry_count = assign_mechanism_matrix_rows(world) + 1;
     m->ldl_factors = calloc(ldl_entry_count, sizeof *m->ldl_factors);
     m->equal_body_factors = calloc(ldl_entry_count, sizeof *m->equal_body_factors);
-    m->free_responses = calloc(most + 1, sizeof *m->free_responses);
+    m->free_response_storage_of_joints =
+        calloc(most + 1, sizeof *m->free_response_storage_of_joints);
     m->mechanism_response_storage =
         calloc(m->mechanism_response_capacity + 1, sizeof *m->mechanism_response_storage);
-    return m->ldl_factors && m->equal_body_factors && m->free_responses &&
+    return m->ldl_factors && m->equal_body_factors && m->free_response_storage_of_joints &&
                    m->mechanism_response_storage
                ? 0
                : -ENOMEM;
@@ -179,7 +180,7 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->constrained_row_velocities);
     free(m->ldl_factors);
     free(m->equal_body_factors);
-    free(m->free_responses);
+    free(m->free_response_storage_of_joints);
     free(m->mechanism_response_storage);
 }
 

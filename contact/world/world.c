@@ -267,9 +267,9 @@ static const struct tact_contact_model *model_named_for_pair(const struct tact_w
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)
 {
-    const struct tact_contact_model *named_model = model_named_for_pair(world, a, b);
-    return named_model
-               ? named_model
+    const struct tact_contact_model *model_named_in_scene = model_named_for_pair(world, a, b);
+    return model_named_in_scene
+               ? model_named_in_scene
                : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
 }
 

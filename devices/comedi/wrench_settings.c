@@ -218,20 +218,21 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
     const struct wrench_settings_reader device_settings_reader = {
         r->device_config, r->device_config, r->inputs, r->input_count, r->wrench, r->err};
     struct tact_wrench_map *map = &r->wrench->map;
-    const double *sensor_bias;
-    const double *calibrated_bias;
+    const double *bias_in_scene;
+    const double *bias_in_calibration;
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
-    int rc = read_number_list(r, "bias", map->gauges, &sensor_bias);
-    rc = rc ? rc : read_number_list(&device_settings_reader, key, map->gauges, &calibrated_bias);
-    if (!rc && sensor_bias && calibrated_bias) {
+    int rc = read_number_list(r, "bias", map->gauges, &bias_in_scene);
+    rc =
+        rc ? rc : read_number_list(&device_settings_reader, key, map->gauges, &bias_in_calibration);
+    if (!rc && bias_in_scene && bias_in_calibration) {
         rc = set_wrench_setting_error(
             &device_settings_reader, key,
             "this bias is given twice: the sensor's own settings also have one", "");
     }
-    if (!rc && (sensor_bias || calibrated_bias)) {
-        memcpy(map->bias, sensor_bias ? sensor_bias : calibrated_bias,
-               sizeof *sensor_bias * (size_t)map->gauges);
+    if (!rc && (bias_in_scene || bias_in_calibration)) {
+        memcpy(map->bias, bias_in_scene ? bias_in_scene : bias_in_calibration,
+               sizeof *bias_in_scene * (size_t)map->gauges);
         r->wrench->has_gauge_bias = true;
     }
     return rc;

@@ -68,8 +68,9 @@ int tact_network_resolve(const char *text, int is_listener, int must_be_loopback
         return tact_error_set(err, -EINVAL, "expected %s",
                               is_listener ? "HOST:PORT or PORT" : "HOST:PORT");
     }
-    const int is_local = must_be_loopback && (!*host || !strcmp(host, "localhost"));
-    const char *name = is_local ? "127.0.0.1" : *host ? host : "0.0.0.0";
+    const int must_use_loopback_address =
+        must_be_loopback && (!*host || !strcmp(host, "localhost"));
+    const char *name = must_use_loopback_address ? "127.0.0.1" : *host ? host : "0.0.0.0";
     int rc = getaddrinfo(name, port, &hints, &found);
     if (rc == EAI_NONAME && must_be_loopback) {
         return refuse_other_machine(err);

@@ -40,8 +40,8 @@ static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const size_t channels = (size_t)self->channels;
     /* a repeated row ages */
     const double time_since_row = time - row->time > slack ? time - row->time : 0.0;
-    const bool over = self->at + 1 == self->rows && time_since_row > 0.0;
-    in->state = over ? TACT_DEVICE_ENDED : row->state;
+    const bool has_recording_ended = self->at + 1 == self->rows && time_since_row > 0.0;
+    in->state = has_recording_ended ? TACT_DEVICE_ENDED : row->state;
     in->stamp_ns = now_ns - row->age - (int64_t)(fmin(time_since_row, 4e9) * 1e9 + 0.5);
     memcpy(in->channel, self->values + self->at * channels, channels * sizeof *in->channel);
 }

@@ -20,7 +20,7 @@ static void close_fingers(void *user, const struct tact_session_state *state, do
 int main(int argc, char **argv)
 {
     puts("grip   normal force [N]   turned in 1 s [deg]");
-    for (double grip = 0.85; grip < 1.01; grip += 0.03) {
+    for (double grip_fraction = 0.85; grip_fraction < 1.01; grip_fraction += 0.03) {
         struct tact_session_options options = tact_session_options_default();
         struct tact_session_status status = {.tick = 0};
         struct tact_session *session = NULL;
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
         options.types = tact_devices_builtin(&options.type_count);
         options.clock = TACT_LOOP_FREE;
         options.control = close_fingers;
-        options.control_user = &grip;
+        options.control_user = &grip_fraction;
         if (argc != 2 || tact_scene_load(argv[1], &scene, &err) ||
             tact_session_create(scene, &options, &session, &err) || tact_session_begin(session)) {
             fprintf(stderr, "pinch_study: %s:%d: %s\n", err.file, err.line, err.text);
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         while (status.time < 2.0 && !tact_session_step(session, 0, &status)) {
         }
         const struct tact_body *ruler = tact_world_body(tact_session_world(session), 0);
-        printf("%.2f %12.2f %19.2f\n", grip, status.normal_force / 2.0,
+        printf("%.2f %12.2f %19.2f\n", grip_fraction, status.normal_force / 2.0,
                2.0 * asin(fabs(ruler->pose.quat_wxyz[2])) * 180.0 / 3.14159265);
         tact_session_destroy(session);
         tact_scene_free(scene);

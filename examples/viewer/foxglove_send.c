@@ -113,13 +113,13 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
     if (c->next >= f->next) {
         return 0;
     }
-    const uint64_t newest = frames_find_by_number(f, f->next - 1)->tick;
+    const uint64_t newest_frame_tick = frames_find_by_number(f, f->next - 1)->tick;
     if (!c->ticks_between_frames) {
         c->next = f->next - 1;
     } else if (c->next < f->first) {
-        if (c->sent && newest > c->tick) { /* counts the frames that the client missed */
-            c->lost_frame_count +=
-                (newest - 1) / c->ticks_between_frames - c->tick / c->ticks_between_frames;
+        if (c->sent && newest_frame_tick > c->tick) { /* counts the frames that the client missed */
+            c->lost_frame_count += (newest_frame_tick - 1) / c->ticks_between_frames -
+                                   c->tick / c->ticks_between_frames;
         }
         c->next = f->next - 1;
     }

@@ -53,15 +53,15 @@ static bool is_plausible_record_at(struct tact_log *log, uint64_t at)
 }
 
 /* Whether a record may start here: a known opcode, and a length within the file. */
-static bool is_plausible_record_header(const uint8_t *head, uint64_t remaining_bytes,
+static bool is_plausible_record_header(const uint8_t *head, uint64_t remaining_file_bytes,
                                        uint64_t *length)
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
             head[0] == TACT_MCAP_METADATA || head[0] == TACT_MCAP_DAMAGE_COVER ||
             (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_BYTES)) &&
-           remaining_bytes >= TACT_MCAP_RECORD_HEADER &&
-           *length <= remaining_bytes - TACT_MCAP_RECORD_HEADER;
+           remaining_file_bytes >= TACT_MCAP_RECORD_HEADER &&
+           *length <= remaining_file_bytes - TACT_MCAP_RECORD_HEADER;
 }
 
 int tact_log_find_next_record(struct tact_log *log, uint64_t from)

@@ -305,8 +305,8 @@ static int check_calibrated_stiffness(const struct tact_session *s,
 }
 
 /* Checks that the damper of a coupling does not make its device oscillate by itself. */
-static int check_damping(const struct tact_session *s, const struct session_coupling *c,
-                         struct tact_error *err)
+static int check_coupling_damping(const struct tact_session *s, const struct session_coupling *c,
+                                  struct tact_error *err)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const double damping = tact_session_coupling_gain(c) * def->damping;
@@ -406,10 +406,10 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
         } else if (c->port.calibrated_device >= 0) {
             rc = check_tool_axes(s, c, err);
             rc = rc ? rc : check_scaled_numbers(s, c, err);
-            rc = rc ? rc : check_damping(s, c, err);
+            rc = rc ? rc : check_coupling_damping(s, c, err);
             rc = rc ? rc : check_calibrated_stiffness(s, c, err);
         } else if (c->port.are_axis_numbers_known) {
-            rc = check_damping(s, c, err);
+            rc = check_coupling_damping(s, c, err);
         }
         rc = rc ? rc : check_port_delay(s, c, err);
     }

@@ -111,19 +111,20 @@ static double compute_displacement(struct tact_session *s, struct session_positi
                                    uint64_t tick)
 {
     const struct session_output *out = &s->outputs[p->output];
-    const double unclamped_position =
+    const double unclamped_device_position =
         p->state.anchor + out->gain * (joint - p->state.joint_at_anchor);
-    const double clamped_position = clamp_position(p, unclamped_position);
-    const int is_clamped = s->safety.state == TACT_SAFETY_ARMED &&
-                           clamped_position != unclamped_position && isfinite(unclamped_position);
+    const double clamped_device_position = clamp_position(p, unclamped_device_position);
+    const int is_device_position_clamped = s->safety.state == TACT_SAFETY_ARMED &&
+                                           clamped_device_position != unclamped_device_position &&
+                                           isfinite(unclamped_device_position);
     int32_t was_clamped = p->state.clamped != 0.0;
-    tact_safety_count_clamp(&s->safety, p->output, unclamped_position, tick, is_clamped,
-                            &was_clamped);
+    tact_safety_count_clamp(&s->safety, p->output, unclamped_device_position, tick,
+                            is_device_position_clamped, &was_clamped);
     p->state.clamped = was_clamped;
-    if (is_clamped && p->is_admittance_joint) {
-        p->state.joint_at_anchor = joint - (clamped_position - p->state.anchor) / out->gain;
+    if (is_device_position_clamped && p->is_admittance_joint) {
+        p->state.joint_at_anchor = joint - (clamped_device_position - p->state.anchor) / out->gain;
     }
-    return clamped_position - p->state.anchor;
+    return clamped_device_position - p->state.anchor;
 }
 
 void tact_session_request_position_displacements(struct tact_session *s, uint64_t tick)

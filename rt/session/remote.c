@@ -293,7 +293,7 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
 }
 
 static void update_target_from_position(const struct tact_session *s, struct session_remote *r,
-                                        double joint_rate)
+                                        double tied_joint_rate)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
@@ -302,8 +302,8 @@ static void update_target_from_position(const struct tact_session *s, struct ses
     if (r->def->stiffness == 0.0) {
         state->rate = state->ticks > 0.0
                           ? -state->force_fraction * in->channel[r->in.force] / r->damping +
-                                (1.0 - state->force_fraction) * joint_rate
-                          : tact_session_rate_to_fade_force(s, r, joint_rate);
+                                (1.0 - state->force_fraction) * tied_joint_rate
+                          : tact_session_rate_to_fade_force(s, r, tied_joint_rate);
         return;
     }
     if (state->ticks <= 0.0) {
@@ -361,18 +361,18 @@ static void set_tied_joint_rate(const struct tact_session *s, struct session_rem
 static void update_tie_target(struct tact_session *s, struct session_remote *r)
 {
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
-    const double joint_rate = hand.v[r->link];
+    const double tied_joint_rate = hand.v[r->link];
     if (r->mode == REMOTE_WAVES) {
-        tact_session_update_target_from_wave(s, r, joint_rate);
+        tact_session_update_target_from_wave(s, r, tied_joint_rate);
     } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
         if (r->state.ticks > 0.0) {
-            tact_session_render_remote_wall(s, r, hand.q[r->link], joint_rate);
+            tact_session_render_remote_wall(s, r, hand.q[r->link], tied_joint_rate);
         } else {
             r->model.wall_rendered_at_person = (struct tact_wall_rendering){.delayed_force = 0.0};
-            r->state.rate = tact_session_rate_to_fade_force(s, r, joint_rate);
+            r->state.rate = tact_session_rate_to_fade_force(s, r, tied_joint_rate);
         }
     } else {
-        update_target_from_position(s, r, joint_rate);
+        update_target_from_position(s, r, tied_joint_rate);
     }
 }
 

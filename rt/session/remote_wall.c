@@ -31,11 +31,11 @@ static double joint_force_on_contacts(const struct tact_session *s, const struct
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const struct tact_owner owner[2] = {tact_world_owner(s->world, c->a),
                                             tact_world_owner(s->world, c->b)};
-        for (int contact_side = 0; contact_side < 2 && c->touching; contact_side++) {
-            if (owner[contact_side].kind == TACT_OWNER_HAND &&
-                owner[contact_side].index == r->hand) {
-                const double force = joint_force_of_contact(s, r, c, owner[contact_side].link);
-                sum += contact_side ? force : -force;
+        for (int side_of_contact = 0; side_of_contact < 2 && c->touching; side_of_contact++) {
+            if (owner[side_of_contact].kind == TACT_OWNER_HAND &&
+                owner[side_of_contact].index == r->hand) {
+                const double force = joint_force_of_contact(s, r, c, owner[side_of_contact].link);
+                sum += side_of_contact ? force : -force;
             }
         }
     }

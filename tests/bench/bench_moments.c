@@ -34,8 +34,9 @@ struct scene {
     int query_count;
     /* number of queries that are timed together, like the contacts of one tick */
     int queries_per_tick;
-    double max_median_us;  /* upper bound of the median time [us]; 0: no bound */
-    int is_frame_to_frame; /* 1: the bodies move from frame to frame; 0: each query starts cold */
+    double max_median_us;          /* upper bound of the median time [us]; 0: no bound */
+    int do_bodies_move_each_frame; /* 1: the bodies move from frame to frame; 0: each query starts
+                                      cold */
 };
 
 /** Pose of a at a tick: it moves back and forth within the same box. */
@@ -70,7 +71,7 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
         for (int contact = 0; contact < s->queries_per_tick; contact++) {
             struct tact_moments m;
             double *normal = warm_start_normals[contact];
-            if (s->is_frame_to_frame) {
+            if (s->do_bodies_move_each_frame) {
                 move_pose_of_tick(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
                 for (int k = 0; k < 3; k++) {

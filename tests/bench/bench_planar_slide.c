@@ -140,7 +140,7 @@ static int open_sliding_block(struct sliding_block *s, const char *method, const
 
 /* Wrench that pushes the block on, about its centre of mass: minus the sum of the contacts'
  * wrenches. */
-static int solve_push(struct sliding_block *s, const struct push *p, double out[3])
+static int find_pushing_wrench(struct sliding_block *s, const struct push *p, double out[3])
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     struct tact_solve_stats stats;
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
         if (!sliding_block.world || !have_same_block(&sliding_block.at, &push)) {
             rc = open_sliding_block(&sliding_block, argv[1], &push);
         }
-        rc = rc ? rc : solve_push(&sliding_block, &push, wrench);
+        rc = rc ? rc : find_pushing_wrench(&sliding_block, &push, wrench);
         if (rc) {
             fprintf(stderr, "bench_planar_slide: line %d cannot be solved\n", number);
             break;

@@ -18,7 +18,8 @@ static double benchmark_record_value(uint64_t tick, uint32_t i)
     return (double)(tick * 31 + i * 17) * 1e-3;
 }
 
-static void fill_record(struct tact_record *record, uint32_t size, uint64_t tick, int64_t stamp_ns)
+static void fill_record_with_numbers(struct tact_record *record, uint32_t size, uint64_t tick,
+                                     int64_t stamp_ns)
 {
     record->tick = tick;
     record->stamp_ns = stamp_ns;
@@ -40,7 +41,7 @@ static void time_record_filling(struct tact_recorder *recorder, struct tact_reco
         tact_clock_sleep_until(next);
         const int64_t began = tact_clock_now();
         struct tact_record *slot = recorder ? tact_recorder_begin(recorder) : NULL;
-        fill_record(slot ? slot : plain_record, size, tick, next);
+        fill_record_with_numbers(slot ? slot : plain_record, size, tick, next);
         if (slot) {
             tact_recorder_commit(recorder);
         }
@@ -50,7 +51,7 @@ static void time_record_filling(struct tact_recorder *recorder, struct tact_reco
     *p99 = (double)tact_histogram_quantile(&h, 0.99);
 }
 
-static int compare_values(const void *a, const void *b)
+static int compare_durations(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -86,7 +87,7 @@ static int benchmark_record_size(uint32_t size, const char *path)
         with99 += p99[1] / MEASUREMENT_ROUNDS;
         without99 += p99[0] / MEASUREMENT_ROUNDS;
     }
-    qsort(difference, MEASUREMENT_ROUNDS, sizeof *difference, compare_values);
+    qsort(difference, MEASUREMENT_ROUNDS, sizeof *difference, compare_durations);
     printf("{\"doubles\": %u, \"p50_ns\": {\"plain\": %.0f, \"recorded\": %.0f, "
            "\"median_difference\": %.0f}, \"p99_ns\": {\"plain\": %.0f, \"recorded\": %.0f}, "
            "\"bytes_per_tick\": %.0f, \"gb_per_hour\": %.2f, \"overruns\": %llu}\n",

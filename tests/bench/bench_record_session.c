@@ -50,7 +50,7 @@ static void step_session_of_turn(void *user, uint64_t number, int64_t planned, i
     b->missed[which] += end - planned > b->session[which]->period_ns;
 }
 
-static int compare_values(const void *a, const void *b)
+static int compare_tick_durations(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -76,9 +76,9 @@ static size_t collect_compute_times(struct bench *b, int64_t *more)
             with[n++] = with[k];
         }
     }
-    qsort(times_without_log, n, sizeof *times_without_log, compare_values);
-    qsort(with, n, sizeof *with, compare_values);
-    qsort(more, n, sizeof *more, compare_values);
+    qsort(times_without_log, n, sizeof *times_without_log, compare_tick_durations);
+    qsort(with, n, sizeof *with, compare_tick_durations);
+    qsort(more, n, sizeof *more, compare_tick_durations);
     return n;
 }
 

@@ -18,7 +18,7 @@ struct bench {
     struct tact_solve_stats stats;
 };
 
-static void add_bodies(struct bench *b, const struct tact_shape *shape)
+static void add_scale_scene_bodies(struct bench *b, const struct tact_shape *shape)
 {
     const struct scaling_options *o = &b->options;
     double mass =
@@ -42,7 +42,7 @@ static void add_bodies(struct bench *b, const struct tact_shape *shape)
     }
 }
 
-static void add_ground(struct bench *b)
+static void add_scale_scene_ground(struct bench *b)
 {
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -59,7 +59,7 @@ static void add_ground(struct bench *b)
     }
 }
 
-static void make_world(struct bench *b)
+static void make_scale_world(struct bench *b)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_shape shape = {.kind = TACT_SHAPE_BOX,
@@ -75,14 +75,14 @@ static void make_world(struct bench *b)
     }
     EXIT_ON_FAILURE(tact_world_create(&options, &b->world));
     EXIT_ON_FAILURE(tact_world_set_law(b->world, 0, 0, &law));
-    add_ground(b);
-    add_bodies(b, &shape);
+    add_scale_scene_ground(b);
+    add_scale_scene_bodies(b, &shape);
     EXIT_ON_FAILURE(tact_world_finish(b->world));
     b->scratch = tact_moments_scratch_create(4096);
     EXIT_ON_FAILURE(tact_world_start(b->world, b->scratch));
 }
 
-static void step_world(struct bench *b, int tick)
+static void step_world_and_time(struct bench *b, int tick)
 {
     for (int i = 0; i < b->options.bodies && b->options.which == SCALING_BENCH_PUSHED_CUBES; i++) {
         tact_world_body(b->world, i)->twist[0] +=
@@ -114,14 +114,14 @@ int main(int argc, char **argv)
     if (!tick_times) {
         return 2;
     }
-    make_world(&b);
+    make_scale_world(&b);
     double setup_time = 1e-6 * (scaling_clock_us() - began);
     for (int k = 0; k < o->skipped; k++) {
-        step_world(&b, k);
+        step_world_and_time(&b, k);
     }
     for (int k = 0; k < o->ticks; k++) {
         double start = scaling_clock_us();
-        step_world(&b, o->skipped + k);
+        step_world_and_time(&b, o->skipped + k);
         tick_times[k] = scaling_clock_us() - start;
         residual = fmax(residual, b.stats.residual);
         contacts += (double)b.stats.contacts / o->ticks;

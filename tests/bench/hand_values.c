@@ -156,8 +156,8 @@ static double reach_of_shape(const struct tact_scene_shape *s, const double d[3]
     return most;
 }
 
-static void print_shapes(const struct tact_scene_shape *shapes, uint32_t count, int link,
-                         const struct tact_pose *frame)
+static void print_scene_shapes(const struct tact_scene_shape *shapes, uint32_t count, int link,
+                               const struct tact_pose *frame)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct tact_scene_shape *s = &shapes[i];
@@ -182,13 +182,13 @@ static void print_shapes_of_hand(const struct tact_scene *scene, const struct ta
     const struct tact_scene_body *base = find_base(scene);
     for (int i = 0; i < tact_hand_count(hand); i++) {
         const struct tact_scene_link *link = &scene->hands[0].links[i];
-        print_shapes(link->shapes, link->shapes_count, i, tact_hand_link_pose(hand, i));
+        print_scene_shapes(link->shapes, link->shapes_count, i, tact_hand_link_pose(hand, i));
     }
     if (base) {
         struct tact_pose pose = {.position = {0.0}};
         tact_v3_copy(pose.position, base->position);
         memcpy(pose.quat_wxyz, base->quat_wxyz, sizeof pose.quat_wxyz);
-        print_shapes(base->shapes, base->shapes_count, -1, &pose);
+        print_scene_shapes(base->shapes, base->shapes_count, -1, &pose);
     }
 }
 

@@ -34,7 +34,8 @@ static int compare_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void step_hand(const mjModel *model, mjData *data, int ball, double closing_speed_of_fingers)
+static void step_mujoco_hand(const mjModel *model, mjData *data, int ball,
+                             double closing_speed_of_fingers)
 {
     double s = fmin(1.0, data->time / closing_speed_of_fingers);
     double grip = s * s * s * (10.0 + s * (6.0 * s - 15.0));
@@ -67,8 +68,8 @@ static void count_hand_contacts(const mjModel *model, const mjData *data, int ba
     }
 }
 
-static void print_result(int ticks, double *step_durations, const struct counts *c,
-                         const double *at)
+static void print_peer_hand_result(int ticks, double *step_durations, const struct counts *c,
+                                   const double *at)
 {
     qsort(step_durations, (size_t)ticks, sizeof *step_durations, compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
@@ -101,11 +102,11 @@ int main(int argc, char **argv)
     mj_resetDataKeyframe(model, data, 0);
     for (int k = 0; k < ticks; k++) {
         double began = now_us();
-        step_hand(model, data, ball, closing_speed_of_fingers);
+        step_mujoco_hand(model, data, ball, closing_speed_of_fingers);
         step_durations[k] = now_us() - began;
         count_hand_contacts(model, data, ball, &counts);
     }
-    print_result(ticks, step_durations, &counts, data->xpos + 3 * ball);
+    print_peer_hand_result(ticks, step_durations, &counts, data->xpos + 3 * ball);
     mj_deleteData(data);
     mj_deleteModel(model);
     free(step_durations);

@@ -4,7 +4,7 @@
 
 #include <mujoco/mujoco.h>
 
-static size_t write_ground(char *xml, size_t room, enum scaling_scene which)
+static size_t write_peer_ground(char *xml, size_t room, enum scaling_scene which)
 {
     size_t used = 0;
     for (int k = 0; k < 4; k++) {
@@ -39,7 +39,7 @@ static mjModel *make_model(const struct scaling_options *o)
         SCALING_BENCH_PERIOD,
         o->which == SCALING_BENCH_SEPARATE_BALLS ? 0.0 : -SCALING_BENCH_GRAVITY,
         SCALING_BENCH_FRICTION);
-    used += write_ground(xml + used, room - used, o->which);
+    used += write_peer_ground(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
         scaling_body_position(o->which, i, o->bodies, at);

@@ -26,7 +26,7 @@ struct body {
     double (*plane)[4]; /* n.r <= d */
 };
 
-static void make_body(struct body *b, int n, int second)
+static void make_convex_peer_body(struct body *b, int n, int second)
 {
     double *p = calloc(3 * (size_t)n, sizeof *p);
     for (int i = 0; i < n; i++) {
@@ -242,8 +242,8 @@ int main(int argc, char **argv)
     const int n = atoi(argv[1]), shallow = !strcmp(argv[2], "shallow");
     o.at[0] = n == 8 ? (shallow ? 1.05 : 0.5) : shallow ? 1.7 : 0.9;
     seed_peers_random(1);
-    make_body(&o.a, n, 0);
-    make_body(&o.b, n, 1);
+    make_convex_peer_body(&o.a, n, 0);
+    make_convex_peer_body(&o.b, n, 1);
     if (strchr(argv[3], '/')) {
         peers_write_obj(argv[3], "a", o.a.shape.mesh);
         peers_write_obj(argv[3], "b", o.b.shape.mesh);

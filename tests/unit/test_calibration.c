@@ -22,7 +22,7 @@ static char folder[64];
 static char scene_path[96];
 static char calibration_path[96];
 
-static void write_text(const char *path, const char *text)
+static void write_text_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -53,9 +53,9 @@ static void calibration_is_merged_with_device_settings(void **state)
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     (void)state;
-    write_text(scene_path, scene_text);
-    write_text(calibration_path,
-               "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
+    write_text_file(scene_path, scene_text);
+    write_text_file(calibration_path,
+                    "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
     if (tact_scene_load(scene_path, &scene, &err)) {
         fail_msg("%s: %s", err.key, err.text);
     }
@@ -85,11 +85,11 @@ static void wrong_calibration_files_are_refused(void **state)
                  {"a: 1\na: 2\n", "pad.yaml", 2},
                  {"", "pad.yaml", 1}};
     (void)state;
-    write_text(scene_path, scene_text);
+    write_text_file(scene_path, scene_text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_scene *scene = NULL;
         struct tact_error err = {.line = 0};
-        write_text(calibration_path, cases[i].text);
+        write_text_file(calibration_path, cases[i].text);
         assert_int_equal(tact_scene_load(scene_path, &scene, &err), -EINVAL);
         assert_null(scene);
         if (strcmp(err.file, cases[i].file) != 0 || err.line != cases[i].line) {
@@ -145,8 +145,8 @@ static void calibration_is_logged_and_replayed(void **state)
     char log[96];
     (void)state;
     snprintf(log, sizeof log, "%s/log.mcap", folder);
-    write_text(scene_path, scene_text);
-    write_text(calibration_path, "gain: 0.25\n");
+    write_text_file(scene_path, scene_text);
+    write_text_file(calibration_path, "gain: 0.25\n");
     assert_int_equal(tact_scene_load(scene_path, &scene, &err), 0);
     options.types = types;
     options.type_count = 1;

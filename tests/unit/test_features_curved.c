@@ -155,7 +155,7 @@ static struct solid random_solid(int kind, double size)
 
 /* Places a solid at random, or, one time in three, aligned with the axes, so that faces, lines and
  * ends coincide. */
-static void place_solid_at_random(struct solid *s, double reach, int is_axis_aligned)
+static void place_solid_at_random(struct solid *s, double reach, int is_rotated_by_quarter_turns)
 {
     static const double half = 0.70710678118654752;
     const double turns[4][4] = {{1.0, 0.0, 0.0, 0.0},
@@ -163,7 +163,7 @@ static void place_solid_at_random(struct solid *s, double reach, int is_axis_ali
                                 {half, 0.0, half, 0.0},
                                 {half, 0.0, 0.0, half}};
     s->pose = random_pose(reach);
-    if (is_axis_aligned) {
+    if (is_rotated_by_quarter_turns) {
         memcpy(s->pose.quat_wxyz, turns[(int)uniform(0.0, 4.0)], sizeof s->pose.quat_wxyz);
     }
 }

@@ -98,7 +98,7 @@ static void free_hull_object(struct hull_object *o)
 }
 
 /* Largest deviations of distance results, relative to the size of the pair. */
-struct hull_deviations {
+struct hull_distance_deviations {
     int apart, overlapping, fully_compared_pairs;
     double distance; /* of a distance, beyond the bounds that the quadratic program gives */
     double bounds;   /* width between the two bounds of a distance */
@@ -109,7 +109,7 @@ struct hull_deviations {
 /* compares_all_faces: whether a least translation is compared with all faces of A - B, not only
  * with the gap along its normal. */
 static void check_hull_pair(struct hull_object *a, struct hull_object *b, int compares_all_faces,
-                            struct hull_deviations *worst)
+                            struct hull_distance_deviations *worst)
 {
     const double size = a->solid.mesh->radius + b->solid.mesh->radius;
     const struct tact_separation s = find_separation_of_solids(&a->solid, &b->solid, NULL);
@@ -154,10 +154,11 @@ static void place_hull_pair(struct hull_object *a, struct hull_object *b, int ne
 
 /* Checks pairs of object i with other objects, chosen at random. fully_compared_pairs: how many of
  * them have all faces searched where they overlap. */
-static struct hull_deviations check_pairs_of_object(struct hull_object *hull_object, int i,
-                                                    int count, int pairs, int fully_compared_pairs)
+static struct hull_distance_deviations check_pairs_of_object(struct hull_object *hull_object, int i,
+                                                             int count, int pairs,
+                                                             int fully_compared_pairs)
 {
-    struct hull_deviations worst = {0};
+    struct hull_distance_deviations worst = {0};
     for (int k = 0; k < pairs; k++) {
         const int other = (i + 1 + (int)uniform(0.0, count - 1)) % count;
         place_hull_pair(&hull_object[i], &hull_object[other], k & 1);
@@ -182,7 +183,7 @@ static void distances_of_hulls_of_real_objects_are_exact(void **state)
         count += load_hull_object(names[i], &hull_object[count]);
     }
     for (int i = 0; i < count; i++) {
-        const struct hull_deviations worst =
+        const struct hull_distance_deviations worst =
             check_pairs_of_object(hull_object, i, count, pairs, fully_compared_pairs);
         /* the lower bound of the program is as exact as the normal that it ends with: of a tip and
          * a ball 9e-6 of the size apart it is 3e-12 below the distance, after 20 rounds 1.6e-12;

@@ -73,7 +73,7 @@ static void record_field_scene(const char *text, const char *name, char *path, s
     assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
 }
 
-static void check_replay(const char *path)
+static void check_log_replays_exactly(const char *path)
 {
     struct tact_replay_options how = tact_replay_options_default();
     struct tact_replay_report replayed;
@@ -138,7 +138,7 @@ static void stored_field_equals_the_computed_one(void **state)
     assert_int_equal(stat(file, &st), 0);
     printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_log);
     ino_t first = inode_of(file);
-    check_replay(log);
+    check_log_replays_exactly(log);
     assert_true(inode_of(file) == first); /* the extent is read from the cache */
     for (int i = 0; i < 4; i += is_quick_sanitizer_run() ? 3 : 1) {
         static const long at[3] = {0, 300, -20};
@@ -148,7 +148,7 @@ static void stored_field_equals_the_computed_one(void **state)
             assert_int_equal(truncate(file, st.st_size / 2), 0);
         }
         first = inode_of(file);
-        check_replay(log);
+        check_log_replays_exactly(log);
         assert_true(inode_of(file) != first); /* the extent is computed and stored again */
         assert_int_equal(count_stored_files(file, sizeof file), 3);
     }
@@ -196,7 +196,7 @@ static void oldest_stored_fields_are_removed(void **state)
     snprintf(link, sizeof link, "%s/cache/tact/field-5123456789abcdef0123456789abcdef-25", folder);
     assert_int_equal(symlink("photo", link), 0);
     snprintf(log, sizeof log, "%s/computed.mcap", folder);
-    check_replay(log); /* loads all extents from the cache, and stores nothing */
+    check_log_replays_exactly(log); /* loads all extents from the cache, and stores nothing */
     assert_true(is_in_cache_folder(name[0]) && is_in_cache_folder(name[1]));
     for (int i = 0; i < 2; i++) {
         char text[4096];
@@ -215,7 +215,7 @@ static void oldest_stored_fields_are_removed(void **state)
         assert_true(is_in_cache_folder(strrchr(link, '/') + 1));
     }
     assert_true(is_in_cache_folder(name[2]));
-    check_replay(log);
+    check_log_replays_exactly(log);
 }
 
 /* Without a private cache folder the results have the same bits, and a message is reported. */
@@ -237,14 +237,14 @@ static void results_are_the_same_without_a_cache_folder(void **state)
         }
         snprintf(log, sizeof log, "%s/computed.mcap", folder);
         if (i < 2) {
-            check_replay(log);
+            check_log_replays_exactly(log);
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
             record_field_scene(scene, file, log, sizeof log);
             assert_non_null(strstr(message_log, "could not be stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);
-            check_replay(log);
+            check_log_replays_exactly(log);
         }
     }
 }

@@ -118,10 +118,10 @@ static void device_feels_the_stiffness_of_its_axis(void **state)
     for (int trial = 0; trial < 200; trial++) {
         struct spring spring;
         double error[3], torque[2][3], along[2][3];
-        const int has_large_error = trial % 2, axis = trial % 3;
+        const int is_attitude_error_large = trial % 2, axis = trial % 3;
         make_random_spring(&spring, 0.0);
         random_attitude(error, 1.0);
-        tact_v3_scale(error, error, angles[has_large_error] / tact_v3_norm(error));
+        tact_v3_scale(error, error, angles[is_attitude_error_large] / tact_v3_norm(error));
         for (int i = 0; i < 3; i++) {
             spring.k[i] = uniform(1.0, 4.0);
         }
@@ -138,7 +138,8 @@ static void device_feels_the_stiffness_of_its_axis(void **state)
             tact_hand_destroy(hand);
         }
         const double felt = (along[1][axis] - along[0][axis]) / (2.0 * by);
-        most[has_large_error] = fmax(most[has_large_error], felt / spring.k[axis] - 1.0);
+        most[is_attitude_error_large] =
+            fmax(most[is_attitude_error_large], felt / spring.k[axis] - 1.0);
     }
     print_message("stiffer than the axis by %.1e, at 0.2 rad by %.1e\n", most[0], most[1]);
     assert_true(most[0] < 1e-5 && most[1] < 0.03);

@@ -18,7 +18,7 @@ enum { TICKS = 1000, TOPICS_MOST = 16, EVERY = 10, MCAP_SCHEMA = 3, MCAP_CHANNEL
 enum { MCAP_CHUNK = 6 };
 
 /* Copies of the encoded messages and records, tick by tick. */
-struct tick_copies {
+struct copies_of_ticks {
     struct tact_topics *topics;
     struct tact_record *record;
     struct tact_topic_message message[TICKS][TOPICS_MOST]; /* size 0: none */
@@ -39,7 +39,7 @@ static void *duplicate_bytes(const void *data, size_t size)
 static void copy_observed_tick(void *user, struct tact_session *session,
                                const struct tact_session_status *status)
 {
-    struct tick_copies *k = user;
+    struct copies_of_ticks *k = user;
     const struct tact_topic_message *messages;
     size_t count, last = 0, bytes = tact_session_record(session, k->record);
     assert_int_equal(k->record->tick, status->tick);
@@ -56,7 +56,7 @@ static void copy_observed_tick(void *user, struct tact_session *session,
     }
 }
 
-static void copy_outputs_of_tick(struct tick_copies *k, const struct tact_layout *layout)
+static void copy_outputs_of_tick(struct copies_of_ticks *k, const struct tact_layout *layout)
 {
     k->size = layout->size;
     k->output = calloc(k->size, 1);
@@ -66,7 +66,7 @@ static void copy_outputs_of_tick(struct tick_copies *k, const struct tact_layout
     }
 }
 
-static void run_session(struct tick_copies *k, const char *log)
+static void run_session(struct copies_of_ticks *k, const char *log)
 {
     static const struct edit edits[] = {{NULL, NULL}};
     struct tact_session_options options = tact_session_options_default();
@@ -91,7 +91,7 @@ static void run_session(struct tick_copies *k, const char *log)
     free(text);
 }
 
-static void free_tick_copies(struct tick_copies *k)
+static void free_tick_copies(struct copies_of_ticks *k)
 {
     for (size_t i = 0; i < TICKS; i++) {
         for (size_t n = 0; n < TOPICS_MOST; n++) {
@@ -108,7 +108,7 @@ static void free_tick_copies(struct tick_copies *k)
 /* State of the comparison with the file: its channels by id, and the number of messages
  * compared. */
 struct file {
-    struct tick_copies *tick_copies;
+    struct copies_of_ticks *copies_of_ticks;
     char *schema_name[32], *schema_text[32];
     int topic[32]; /* index of a channel's topic; -1: /tact/events */
     int known[32]; /* 1: the channel's record was read before; files contain it more than once */
@@ -133,8 +133,8 @@ static void read_topic_channel(struct file *f, struct tact_span content)
     assert_int_equal(tact_mcap_parse_channel(content, &c), 0);
     assert_true(c.id < 32);
     f->topic[c.id] = -1;
-    for (size_t i = 0; i < tact_topics_count(f->tick_copies->topics); i++) {
-        struct tact_topic t = tact_topics_get(f->tick_copies->topics, i);
+    for (size_t i = 0; i < tact_topics_count(f->copies_of_ticks->topics); i++) {
+        struct tact_topic t = tact_topics_get(f->copies_of_ticks->topics, i);
         if (tact_span_equals_text(c.topic, t.name)) {
             f->topic[c.id] = (int)i;
             assert_string_equal(t.type, f->schema_name[c.schema]);
@@ -156,13 +156,13 @@ static void compare_message_with_memory(struct file *f, struct tact_span content
     if (topic < 0) {
         return;
     }
-    const char *name = tact_topics_get(f->tick_copies->topics, (size_t)topic).name;
-    const struct tact_topic_message *scene = tact_topics_scene(f->tick_copies->topics);
+    const char *name = tact_topics_get(f->copies_of_ticks->topics, (size_t)topic).name;
+    const struct tact_topic_message *scene = tact_topics_scene(f->copies_of_ticks->topics);
     if (!strcmp(name, "/tact/tick")) {
         memcpy(&f->tick, m.data.data + 4 + 8, sizeof f->tick);
     }
     const struct tact_topic_message *topic_message_in_memory =
-        strcmp(name, "/scene") ? &f->tick_copies->message[f->tick][topic] : scene;
+        strcmp(name, "/scene") ? &f->copies_of_ticks->message[f->tick][topic] : scene;
     assert_true(topic_message_in_memory == scene || topic_message_in_memory->time_ns == m.log_time);
     if (strcmp(name, "/contacts/markers")) {
         assert_int_equal(topic_message_in_memory->size, m.data.size);
@@ -206,19 +206,19 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
     char path[] = "/tmp/tact_topics_XXXXXX";
     struct tact_mcap_reader reader;
     struct tact_mcap_record record;
-    struct file f = {.tick_copies = calloc(1, sizeof *f.tick_copies)};
+    struct file f = {.copies_of_ticks = calloc(1, sizeof *f.copies_of_ticks)};
     close(mkstemp(path));
-    run_session(f.tick_copies, path);
+    run_session(f.copies_of_ticks, path);
     assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
     while (!tact_mcap_reader_next(&reader, &record) && record.opcode != 15) { /* the data's end */
         read_topic_record(&f, &record);
     }
     tact_mcap_reader_close(&reader);
     unlink(path);
-    size_t count = tact_topics_count(f.tick_copies->topics);
+    size_t count = tact_topics_count(f.copies_of_ticks->topics);
     assert_int_equal(f.channels, count + 1); /* /tact/events */
     for (size_t i = 0; i < count; i++) {
-        struct tact_topic t = tact_topics_get(f.tick_copies->topics, i);
+        struct tact_topic t = tact_topics_get(f.copies_of_ticks->topics, i);
         size_t all = !strcmp(t.name, "/tact/tick") ? TICKS : TICKS / EVERY;
         /* this topic has a message only while the pair touches */
         int touch = !strncmp(t.name, "/contacts/", 10);
@@ -230,7 +230,7 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
         free(f.schema_name[i]);
         free(f.schema_text[i]);
     }
-    free_tick_copies(f.tick_copies);
+    free_tick_copies(f.copies_of_ticks);
 }
 
 /* A session without a log has the same records as one with a log, except for values read from
@@ -239,8 +239,8 @@ static void tick_records_are_equal_without_a_log(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_topics_XXXXXX";
-    struct tick_copies *tick_copies_with_log = calloc(1, sizeof *tick_copies_with_log),
-                       *copies_without_log = calloc(1, sizeof *copies_without_log);
+    struct copies_of_ticks *tick_copies_with_log = calloc(1, sizeof *tick_copies_with_log),
+                           *copies_without_log = calloc(1, sizeof *copies_without_log);
     close(mkstemp(path));
     run_session(tick_copies_with_log, path);
     run_session(copies_without_log, NULL);

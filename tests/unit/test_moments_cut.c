@@ -33,7 +33,7 @@ static void ring_point(int side, int segment, int row, double out[3])
                 HALF_HEIGHT * (2.0 * row / ROWS - 1.0));
 }
 
-static void add_square(uint32_t **next, const uint32_t corner[4])
+static void add_square_triangles(uint32_t **next, const uint32_t corner[4])
 {
     const int of[6] = {0, 1, 2, 0, 2, 3};
     for (int k = 0; k < 6; k++) {
@@ -61,17 +61,19 @@ static struct tact_mesh *make_ring_mesh(void)
         for (int row = 0; row < ROWS; row++) {
             for (int side = 0; side < 2; side++) {
                 const int a = side ? i : i + 1, b = side ? i + 1 : i;
-                add_square(&next, (const uint32_t[4]){ring_vertex_index(side, a, row),
-                                                      ring_vertex_index(side, b, row),
-                                                      ring_vertex_index(side, b, row + 1),
-                                                      ring_vertex_index(side, a, row + 1)});
+                add_square_triangles(&next,
+                                     (const uint32_t[4]){ring_vertex_index(side, a, row),
+                                                         ring_vertex_index(side, b, row),
+                                                         ring_vertex_index(side, b, row + 1),
+                                                         ring_vertex_index(side, a, row + 1)});
             }
         }
         for (int top = 0; top < 2; top++) {
             const int a = top ? i : i + 1, b = top ? i + 1 : i, row = top ? ROWS : 0;
-            add_square(&next, (const uint32_t[4]){
-                                  ring_vertex_index(0, a, row), ring_vertex_index(1, a, row),
-                                  ring_vertex_index(1, b, row), ring_vertex_index(0, b, row)});
+            add_square_triangles(&next, (const uint32_t[4]){ring_vertex_index(0, a, row),
+                                                            ring_vertex_index(1, a, row),
+                                                            ring_vertex_index(1, b, row),
+                                                            ring_vertex_index(0, b, row)});
         }
     }
     assert_int_equal(tact_mesh_create(vertices[0], sizeof vertices / sizeof *vertices, triangles,
@@ -92,7 +94,7 @@ static struct tact_mesh *make_ring_segment_mesh(int segment)
 }
 
 /* Makes a box, a prism or a random hull, of up to about 30 faces. */
-static struct tact_mesh *make_solid(int i)
+static struct tact_mesh *make_cut_test_solid(int i)
 {
     const double half[3] = {uniform(0.02, 0.5), uniform(0.02, 0.5), uniform(0.02, 0.5)};
     const int corners = 3 + i % 12, points = i % 3 == 1 ? 2 * corners : 6 + i % 10;
@@ -219,7 +221,7 @@ struct trial {
 /* Puts solid number i at a random pose near the ring and compares the moments of the overlap. */
 static struct trial compare_random_solid(const struct ring *ring, int i)
 {
-    struct tact_mesh *solid = make_solid(i);
+    struct tact_mesh *solid = make_cut_test_solid(i);
     const struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = solid};
     const double angle = uniform(0.0, 6.283185307179586), radius = uniform(0.7, 1.2);
     struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;

@@ -17,7 +17,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-static struct tact_shape make_shape(enum tact_shape_kind kind, double x, double y, double z)
+static struct tact_shape make_sized_shape(enum tact_shape_kind kind, double x, double y, double z)
 {
     struct tact_shape s = {.kind = kind, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -50,8 +50,8 @@ static void ellipsoid_of_equal_half_axes_is_a_ball(void **state)
     (void)state;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.7, 0, 0}};
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape round = make_shape(TACT_SHAPE_ELLIPSOID, 0.7, 0.7, 0.7);
-    struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
+    struct tact_shape round = make_sized_shape(TACT_SHAPE_ELLIPSOID, 0.7, 0.7, 0.7);
+    struct tact_shape box = make_sized_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
     int touching = 0;
     double worst = 0.0;
     for (int i = 0; i < 400; i++) {
@@ -91,7 +91,7 @@ static void add_raw_moments(double sum[16], const struct tact_moments *m)
 static void overlaps_with_eight_boxes_add_up_to_the_ellipsoid(void **state)
 {
     (void)state;
-    struct tact_shape octant_box = make_shape(TACT_SHAPE_BOX, 4.0, 4.0, 4.0);
+    struct tact_shape octant_box = make_sized_shape(TACT_SHAPE_BOX, 4.0, 4.0, 4.0);
     double worst[2] = {0.0, 0.0};
     for (int i = 0; i < 300; i++) {
         double s[3], corner[3], sum[16] = {0};
@@ -145,7 +145,7 @@ static void ellipsoid_volume_gradient_is_the_derivative(void **state)
 {
     (void)state;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
+    struct tact_shape box = make_sized_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
     int touching = 0;
     double worst = 0.0;
     for (int i = 0; i < 200; i++) {
@@ -179,10 +179,10 @@ static void triangulated_ellipsoid_converges_to_the_exact_moments(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 20);
-    struct tact_shape egg = make_shape(TACT_SHAPE_ELLIPSOID, 0.6, 0.9, 0.4);
+    struct tact_shape egg = make_sized_shape(TACT_SHAPE_ELLIPSOID, 0.6, 0.9, 0.4);
     struct tact_shape mesh = {.kind = TACT_SHAPE_MESH, .mesh = egg.mesh};
-    struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
-    struct tact_shape slab_box = make_shape(TACT_SHAPE_BOX, 8.0, 8.0, 8.0),
+    struct tact_shape box = make_sized_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
+    struct tact_shape slab_box = make_sized_shape(TACT_SHAPE_BOX, 8.0, 8.0, 8.0),
                       plane = {.kind = TACT_SHAPE_HALFSPACE};
     double worst = 0.0, worst_plane = 0.0;
     assert_non_null(scratch);

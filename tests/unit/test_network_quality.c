@@ -91,7 +91,7 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
     assert_true(fabs((double)q.delay_p50 - (20e6 + 1e6 * log(2.0))) < 2e4);
     assert_true(fabs((double)q.delay_p99 - (20e6 + 1e6 * log(100.0))) < 1.5e5);
     assert_true(fabs((double)q.delay_p999 - (20e6 + 1e6 * log(1000.0))) < 5e5);
-    const struct link_channel channel = link_channel(&q, 1e-3);
+    const struct link_channel_settings channel = link_channel_settings(&q, 1e-3);
     print_message("%llu lost, %llu in a row, p99.9 %.2f ms: playout of %d ticks\n",
                   (unsigned long long)q.lost, (unsigned long long)q.longest_loss_gap,
                   (double)q.delay_p999 * 1e-6, channel.playout_delay_ticks);
@@ -99,7 +99,7 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
     assert_true(channel.playout_delay_ticks == (int)ceil((double)q.delay_p999 * 1e-6) + 20);
     assert_true(channel.drift_correction_gain == 2.0);
     q.delay_p999 = 200000 * us;
-    const struct link_channel slow = link_channel(&q, 1e-3);
+    const struct link_channel_settings slow = link_channel_settings(&q, 1e-3);
     assert_true(slow.playout_delay_ticks == 220 &&
                 slow.drift_correction_gain == 0.5 / (2.0 * slow.delay));
 
@@ -109,9 +109,9 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
                                   {.tick = UINT64_MAX, .sent_ns = 0, .received_ns = 0}};
     link_quality(few, 4, INT64_MAX, &q); /* quality of a link whose peer sends nonsense */
     assert_true(q.overtaken_packet_count == 1 && q.lost == q.expected_packet_count - 3);
-    assert_true(link_channel(&q, 1e-3).delay <= 60.1);
+    assert_true(link_channel_settings(&q, 1e-3).delay <= 60.1);
     q.delay_p999 = INT64_MAX;
-    assert_true(link_channel(&q, 1e-3).delay <= 60.1);
+    assert_true(link_channel_settings(&q, 1e-3).delay <= 60.1);
 }
 
 /* A line with delay d whose far end is blocked, pushed slowly: force over displacement. */

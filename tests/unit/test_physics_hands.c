@@ -57,7 +57,7 @@ static void random_joint_axis(double *axis)
     tact_v3_normalize(axis, axis);
 }
 
-static struct tact_link_def random_link(int parent, double radius, double length)
+static struct tact_link_def make_random_link(int parent, double radius, double length)
 {
     struct tact_link_def def = {.parent = parent, .origin = tact_pose_identity()};
     int is_slide_joint = random_index(3) == 0;
@@ -102,7 +102,7 @@ static void add_link_shape(struct hands_scene *s, int hand, int link, double rad
     assert_true(tact_world_add_shape(w->world, owner, own, &local, 1) >= 0);
 }
 
-static void add_hand(struct hands_scene *s, int index)
+static void add_random_hand(struct hands_scene *s, int index)
 {
     struct tact_link_def *links = s->links[index];
     double radius[JOINTS], length[JOINTS];
@@ -118,7 +118,7 @@ static void add_hand(struct hands_scene *s, int index)
         radius[i] = uniform(0.005, 0.012);
         length[i] = uniform(0.01, 0.05);
         int parent = random_index(4) ? i - 1 : random_index(i + 1) - 1;
-        links[i] = random_link(parent, radius[i], length[i]);
+        links[i] = make_random_link(parent, radius[i], length[i]);
         links[i].origin.position[0] = parent < 0 ? 0 : length[parent];
         s->weight += links[i].mass * G;
     }
@@ -136,7 +136,7 @@ static void add_hand(struct hands_scene *s, int index)
     }
 }
 
-static void add_body(struct hands_scene *s)
+static void add_random_body(struct hands_scene *s)
 {
     double size = uniform(0.02, 0.05), mass = exp(uniform(log(0.01), log(1)));
     const double at[3] = {uniform(-0.06, 0.06), uniform(-0.06, 0.06), uniform(0.005, 0.08)};
@@ -191,11 +191,11 @@ static void build_random_hands_world(struct hands_scene *s, int seed, double h)
     open_empty_scene(&s->world, &options);
     add_scene_ground(&s->world);
     for (int i = random_index(BODIES + 1); i > 0; i--) {
-        add_body(s);
+        add_random_body(s);
     }
     int hands = 1 + random_index(HANDS);
     for (int i = 0; i < hands; i++) {
-        add_hand(s, i);
+        add_random_hand(s, i);
     }
     const struct tact_contact_law ground = random_contact_law(), among = random_contact_law();
     set_scene_contact_law(&s->world, 0, 1, &ground);

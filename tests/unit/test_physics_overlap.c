@@ -32,8 +32,8 @@ static struct tact_link_def make_link_def(int parent, enum tact_joint_kind joint
     return def;
 }
 
-static struct tact_hand *add_hand(struct world_scene *s, const struct tact_link_def *links,
-                                  int count)
+static struct tact_hand *add_scene_hand(struct world_scene *s, const struct tact_link_def *links,
+                                        int count)
 {
     const struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand = NULL;
@@ -95,7 +95,7 @@ static struct tact_hand *open_slide(struct world_scene *s, double h, double slop
     def.origin.position[2] = 0.01 - depth;
     open_empty_scene(s, &options);
     add_scene_ground(s);
-    struct tact_hand *hand = add_hand(s, &def, 1);
+    struct tact_hand *hand = add_scene_hand(s, &def, 1);
     add_link_shape(s, 0, 0.01, 0);
     return hand;
 }
@@ -170,7 +170,7 @@ static void finger_that_starts_inside_its_palm_feels_bounded_force(void **state)
             }
             open_empty_scene(&s, &options);
             add_scene_ground(&s);
-            struct tact_hand *hand = add_hand(&s, links, 3);
+            struct tact_hand *hand = add_scene_hand(&s, links, 3);
             add_link_shape(&s, 0, 0.01, 0.04);
             add_link_shape(&s, 1, 0.008, 0.03);
             add_link_shape(&s, 2, 0.008, 0);
@@ -211,7 +211,7 @@ static void hand_with_overlapping_links_at_the_start_stays_bounded(void **state)
             links[j].limit = 1;
             links[j].start = 0.2;
         }
-        struct tact_hand *hand = add_hand(&s, links, 12);
+        struct tact_hand *hand = add_scene_hand(&s, links, 12);
         for (int j = 0; j < 12; j++) {
             add_link_shape(&s, j, radius[j % 3], length[j % 3]);
         }
@@ -335,7 +335,7 @@ static void ball_wholly_inside_a_box_feels_no_force(void **state)
         def.damping = 10;
         open_empty_scene(&s, &options);
         add_scene_shape(&s, -1, &box, &here, 0);
-        struct tact_hand *hand = add_hand(&s, &def, 1);
+        struct tact_hand *hand = add_scene_hand(&s, &def, 1);
         add_link_shape(&s, 0, 0.01, 0);
         finish_world_with_friction(&s, 0.5);
         struct tact_contact *c = tact_world_contact(s.world, 0);

@@ -126,7 +126,7 @@ static void build_tall_block(struct world_scene *s)
     start_scene_with_friction(s, 2);
 }
 
-static void build_stack(struct world_scene *s)
+static void build_stack_of_boxes(struct world_scene *s)
 {
     double z = -2e-5, size = 0.1;
     add_scene_ground(s);
@@ -163,7 +163,7 @@ static void point_model_gives_the_wrenches_of_the_patch_model(void **state)
     compare_point_and_patch_model("block that tips", build_tall_block,
                                   options_with_tilted_gravity(0.42), 50, 0.02, 1e-9);
     compare_point_and_patch_model("table", build_table, flat, 20, 0.4, 1e-9);
-    compare_point_and_patch_model("stack of 5, tapered", build_stack, flat, 3, 0.1, 1e-8);
+    compare_point_and_patch_model("stack of 5, tapered", build_stack_of_boxes, flat, 3, 0.1, 1e-8);
 }
 
 /* Sweeps that reach the residual 1e-10 from zero, and a tick later with 1 % more weight. */

@@ -58,8 +58,9 @@ static void run_under_wrench(struct plate_scene *s, const double wrench[6], doub
 static void lowest_point_of_foot(struct plate_scene *s, double foot_position[3])
 {
     double overlap_at_rest = s->law.overlap + s->law.compliance * MASS * G;
-    const double down[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
-    tact_pose_point(foot_position, &tact_world_body(s->scene.world, s->box)->pose, down);
+    const double foot_in_body_frame[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
+    tact_pose_point(foot_position, &tact_world_body(s->scene.world, s->box)->pose,
+                    foot_in_body_frame);
 }
 
 static double rotation_about_axis(struct plate_scene *s, int axis)
@@ -199,7 +200,7 @@ static void contact_springs_turn_with_the_bodies(void **state)
     struct tact_contact_law law = make_rigid_law(MU);
     struct tact_shape table = box_of_sides(0.5, 0.5, 0.1), box = box_of_sides(0.08, 0.06, 0.02);
     const double low[3] = {0, 0, -0.05}, high[3] = {0, 0, 0.01 - 7e-5}, spin = 2, t = 1e-4;
-    const double down[3] = {0, 0, -high[2]};
+    const double foot_in_body_frame[3] = {0, 0, -high[2]};
     const double press_force = 5, pull = 0.4 * MU * press_force;
     tact_v3_set(o.gravity, 0, 0, 0);
     law.compliance = 1e-5;
@@ -217,7 +218,7 @@ static void contact_springs_turn_with_the_bodies(void **state)
         tact_v3_axpy(body->twist, h / MASS, force);
         step_scene(&s);
         double p[3];
-        tact_pose_point(p, &body->pose, down);
+        tact_pose_point(p, &body->pose, foot_in_body_frame);
         tact_v3_sub(p, p, base->pose.position);
         at = spin * h * (i + 1);
         double along = p[0] * cos(at) + p[1] * sin(at), aside = p[1] * cos(at) - p[0] * sin(at);

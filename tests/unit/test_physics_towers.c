@@ -296,7 +296,8 @@ static void write_random_tower(int number, int uses_contact_points, char *text)
 
 /* Steps a tower and checks each tick. Returns in how many ticks all models touched in one island,
  * those of smooth surfaces by their closest points. */
-static int run_tower(const char *text, int number, int uses_contact_points, struct tally *t)
+static int simulate_random_tower(const char *text, int number, int uses_contact_points,
+                                 struct tally *t)
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct world_scene s = {.options = tact_world_options_default()};
@@ -338,7 +339,7 @@ static void check_laws_of_towers(int uses_contact_points)
     int towers_with_all_models = 0;
     for (int i = 0; i < tower_count; i++) {
         write_random_tower(i, uses_contact_points, text);
-        const int ticks = run_tower(text, i, uses_contact_points, &t);
+        const int ticks = simulate_random_tower(text, i, uses_contact_points, &t);
         ticks_with_all_models += ticks;
         towers_with_all_models += ticks > 0;
     }

@@ -137,7 +137,7 @@ struct stress_with_two_threads {
     int drops_elements; /* the producer drops elements for which there is no room */
 };
 
-static void *produce_elements(void *arg)
+static void *produce_ring_elements(void *arg)
 {
     struct stress_with_two_threads *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
@@ -162,7 +162,7 @@ static void *produce_elements(void *arg)
 }
 
 /* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
-static uint64_t consume_elements(struct stress_with_two_threads *s)
+static uint64_t consume_ring_elements(struct stress_with_two_threads *s)
 {
     uint64_t received_count = 0, next = 0;
     for (;;) {
@@ -190,8 +190,8 @@ static void stress_with_two_threads(uint32_t capacity, uint64_t count, int drops
     assert_int_equal(
         tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
-    assert_int_equal(pthread_create(&producer, NULL, produce_elements, &s), 0);
-    const uint64_t received_count = consume_elements(&s);
+    assert_int_equal(pthread_create(&producer, NULL, produce_ring_elements, &s), 0);
+    const uint64_t received_count = consume_ring_elements(&s);
     assert_int_equal(pthread_join(producer, NULL), 0);
     assert_true(tact_ring_high_water(s.ring) <= tact_ring_capacity(s.ring));
     assert_int_equal(tact_ring_occupancy(s.ring), 0);

@@ -100,7 +100,7 @@ static void run_pad_scene(const char *settings, int is_recording, const char *lo
 }
 
 /* All records of a log; the device's stamp follows from the tick's. */
-static double *read_log(const char *path, struct tact_log **log, size_t *size)
+static double *read_records_of_log(const char *path, struct tact_log **log, size_t *size)
 {
     assert_int_equal(tact_log_open(path, log, NULL), 0);
     *size = tact_log_layout(*log)->size;
@@ -149,7 +149,7 @@ static void played_event_recording_gives_the_same_bits(void **state)
     run_pad_scene(play, 0, other);
     const char *paths[] = {live_log, again, other};
     for (int i = 0; i < 3; i++) {
-        values[i] = read_log(paths[i], &live_and_played_logs[i], &size[i]);
+        values[i] = read_records_of_log(paths[i], &live_and_played_logs[i], &size[i]);
         assert_int_equal(size[i], size[0]);
     }
     const size_t timing = (size_t)tact_log_field(live_and_played_logs[0], "timing", NULL);

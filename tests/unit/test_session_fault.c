@@ -39,8 +39,8 @@ static const char text[] =
     "outputs: [{from: h.a, to: glove.felt, limit: 10, rate: 1e5}]\n"
     "moments: {source: host}\n";
 
-static struct tact_session *running_session;
-static void (*spoil)(struct tact_world *world);
+static struct tact_session *session_to_be_spoiled;
+static void (*spoil_world_state)(struct tact_world *world);
 static double sent[TICKS + 1];
 static int device_write_count;
 static char last_message[512];
@@ -54,7 +54,7 @@ static void read_observed_device(void *self, uint64_t tick, double t, int64_t no
     in->stamp_ns = now;
     in->channel[0] = 1.0;
     if (tick == FAULT_TICK) {
-        spoil(tact_session_world(running_session));
+        spoil_world_state(tact_session_world(session_to_be_spoiled));
     }
 }
 
@@ -126,7 +126,7 @@ static void run_session_with_fault(void (*spoil_world)(struct tact_world *),
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
-    spoil = spoil_world;
+    spoil_world_state = spoil_world;
     device_write_count = 0;
     last_message[0] = '\0';
     options.types = types;
@@ -136,10 +136,10 @@ static void run_session_with_fault(void (*spoil_world)(struct tact_world *),
     options.record = LOG;
     options.messages.fn = store_message;
     remove(LOG);
-    open_session_of_scene_text(text, &options, &scene, &running_session);
-    assert_int_equal(tact_session_run(running_session, report), 0);
-    *json = tact_session_report_json(running_session, report);
-    tact_session_destroy(running_session);
+    open_session_of_scene_text(text, &options, &scene, &session_to_be_spoiled);
+    assert_int_equal(tact_session_run(session_to_be_spoiled, report), 0);
+    *json = tact_session_report_json(session_to_be_spoiled, report);
+    tact_session_destroy(session_to_be_spoiled);
     tact_scene_free(scene);
     assert_int_equal(device_write_count, TICKS + 1);
 }

@@ -39,7 +39,7 @@ static double limit_of_joint(int joint)
     return joint == 5 ? 0.012 : joint == 8 ? 0.05 : 0.0;
 }
 
-static size_t append_text(char *out, size_t used, size_t room, const char *format, ...)
+static size_t append_scene_text(char *out, size_t used, size_t room, const char *format, ...)
 {
     va_list numbers;
     va_start(numbers, format);
@@ -52,20 +52,20 @@ static size_t append_text(char *out, size_t used, size_t room, const char *forma
 /* Writes the scene; glove_settings: further settings of the simulated glove. */
 static void write_glove_scene(char *out, size_t room, const char *glove_settings)
 {
-    size_t used =
-        append_text(out, 0, room,
-                    "name: glove\n"
-                    "materials: [{name: skin}]\n"
-                    "pairs: [{materials: [skin, skin], friction: 0, model: features}]\n"
-                    "bodies:\n"
-                    "  - name: floor\n"
-                    "    fixed: true\n"
-                    "    shapes: [{type: box, size: [0.3, 0.3, 0.1], position: [0, 0, -0.085], "
-                    "material: skin}]\n"
-                    "hands:\n  - name: hand\n    weightless: true\n    links:\n");
+    size_t used = append_scene_text(
+        out, 0, room,
+        "name: glove\n"
+        "materials: [{name: skin}]\n"
+        "pairs: [{materials: [skin, skin], friction: 0, model: features}]\n"
+        "bodies:\n"
+        "  - name: floor\n"
+        "    fixed: true\n"
+        "    shapes: [{type: box, size: [0.3, 0.3, 0.1], position: [0, 0, -0.085], "
+        "material: skin}]\n"
+        "hands:\n  - name: hand\n    weightless: true\n    links:\n");
     for (int i = 0; i < JOINTS; i++) {
         const int is_distal_joint = i % 2;
-        used = append_text(
+        used = append_scene_text(
             out, used, room,
             "      - name: link%d\n"
             "        %s\n"
@@ -76,30 +76,30 @@ static void write_glove_scene(char *out, size_t room, const char *glove_settings
             i, is_distal_joint ? "" : "# a finger", is_distal_joint ? proximal_length : 0.0,
             is_distal_joint ? 0.0 : 0.025 * (i / 2 - 2), limit_of_joint(i), stiffness_of_joint(i));
         if (is_distal_joint) {
-            used =
-                append_text(out, used, room,
-                            "        parent: link%d\n"
-                            "        shapes: [{type: sphere, radius: 0.008, position: [%g, 0, 0], "
-                            "material: skin}]\n",
-                            i - 1, distal_length);
+            used = append_scene_text(
+                out, used, room,
+                "        parent: link%d\n"
+                "        shapes: [{type: sphere, radius: 0.008, position: [%g, 0, 0], "
+                "material: skin}]\n",
+                i - 1, distal_length);
         }
     }
-    used = append_text(out, used, room,
-                       "devices:\n  - name: glove\n    type: twin\n    settings:\n"
-                       "      axes: a0 a1 a2 a3 a4 a5 a6 a7 a8 a9\n      units: rad\n"
-                       "      forces: t0 t1 t2 t3 t4 t5 t6 t7 t8 t9\n"
-                       "      mass: 1e-4\n      damping: 0.002\n      hand: trajectory\n"
-                       "      hand_file: %s/curl.csv\n      hand_time: time\n"
-                       "      hand_interpolation: linear\n      hand_stiffness: 0.5\n"
-                       "      hand_damping: 0.01\n      %s\ninputs:\n",
-                       folder, glove_settings);
+    used = append_scene_text(out, used, room,
+                             "devices:\n  - name: glove\n    type: twin\n    settings:\n"
+                             "      axes: a0 a1 a2 a3 a4 a5 a6 a7 a8 a9\n      units: rad\n"
+                             "      forces: t0 t1 t2 t3 t4 t5 t6 t7 t8 t9\n"
+                             "      mass: 1e-4\n      damping: 0.002\n      hand: trajectory\n"
+                             "      hand_file: %s/curl.csv\n      hand_time: time\n"
+                             "      hand_interpolation: linear\n      hand_stiffness: 0.5\n"
+                             "      hand_damping: 0.01\n      %s\ninputs:\n",
+                             folder, glove_settings);
     for (int i = 0; i < JOINTS; i++) {
-        used = append_text(out, used, room, "  - {from: glove.a%d, to: hand.link%d}\n", i, i);
+        used = append_scene_text(out, used, room, "  - {from: glove.a%d, to: hand.link%d}\n", i, i);
     }
-    used = append_text(out, used, room, "outputs:\n");
+    used = append_scene_text(out, used, room, "outputs:\n");
     for (int i = 0; i < JOINTS; i++) {
-        used = append_text(out, used, room,
-                           "  - {from: hand.link%d, to: glove.t%d, limit: 1, rate: 100}\n", i, i);
+        used = append_scene_text(
+            out, used, room, "  - {from: hand.link%d, to: glove.t%d, limit: 1, rate: 100}\n", i, i);
     }
 }
 

@@ -63,7 +63,7 @@ static void append_message(void *user, enum tact_message_level level, const char
     snprintf(message_log + used, sizeof message_log - used, "%s\n", text);
 }
 
-static int count_text(const char *in, const char *text)
+static int count_occurrences_of_text(const char *in, const char *text)
 {
     int count = 0;
     for (const char *at = in; (at = strstr(at, text)); at += strlen(text)) {
@@ -119,9 +119,9 @@ static void check_meeting_reports(const char *scene_text, const char *from, cons
     assert_non_null(json);
     print_message("%s: at most %d contacts\n%s", to, report.contacts_max, message_log);
     assert_int_equal(report.contacts_max, contacts);
-    assert_true(count_text(json, "\"model\"") >= contacts);
-    assert_int_equal(count_text(message_log, "overlap inside"), expected);
-    assert_int_equal(count_text(json, "\"meets_inside\""), expected);
+    assert_true(count_occurrences_of_text(json, "\"model\"") >= contacts);
+    assert_int_equal(count_occurrences_of_text(message_log, "overlap inside"), expected);
+    assert_int_equal(count_occurrences_of_text(json, "\"meets_inside\""), expected);
     assert_int_equal(count_events(path, "meet_inside", (uint64_t)contacts, event, sizeof event),
                      expected);
     if (expected) {

@@ -65,7 +65,7 @@ static char *scene_text_with_recording(const char *settings, const struct edit *
 }
 
 /* All records of a log, one after another. */
-static double *read_log(const char *path, struct tact_log **log, size_t *size)
+static double *read_records_of_log(const char *path, struct tact_log **log, size_t *size)
 {
     assert_int_equal(tact_log_open(path, log, NULL), 0);
     *size = tact_log_layout(*log)->size;
@@ -99,8 +99,8 @@ static void recorded_device_reproduces_the_session(void **state)
     close(mkstemp(path_of_played_log));
     char *text = scene_text_with_recording("", NULL);
     run_scene_text(text, TICKS, path_of_played_log);
-    values[0] = read_log(source, &recorded_and_played_logs[0], &size[0]);
-    values[1] = read_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
+    values[0] = read_records_of_log(source, &recorded_and_played_logs[0], &size[0]);
+    values[1] = read_records_of_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
     const size_t timing = field_offset(recorded_and_played_logs[0], "timing"), after = timing + 4;
     int lost = 0;
@@ -132,8 +132,8 @@ static void recorded_device_takes_another_input_mapping(void **state)
     close(mkstemp(path_of_played_log));
     char *text = scene_text_with_recording("", half);
     run_scene_text(text, TICKS, path_of_played_log);
-    values[0] = read_log(source, &recorded_and_played_logs[0], &size[0]);
-    values[1] = read_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
+    values[0] = read_records_of_log(source, &recorded_and_played_logs[0], &size[0]);
+    values[1] = read_records_of_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
     const size_t sum = field_offset(recorded_and_played_logs[0], "hand_finger_coupling") + 1,
                  box = field_offset(recorded_and_played_logs[0], "box_pose");
     for (size_t tick = 0; tick < TICKS; tick++) {
@@ -175,7 +175,7 @@ static void recorded_device_is_read_by_time(void **state)
     struct tact_device device = open_recording(s, 3, 0.0025);
     struct tact_log *log;
     size_t size;
-    double *values = read_log(source, &log, &size);
+    double *values = read_records_of_log(source, &log, &size);
     assert_string_equal(device.info.type, "recording");
     assert_string_equal(device.info.input[1].name, "btn_trigger");
     assert_string_equal(device.info.output[0].name, "force_x");

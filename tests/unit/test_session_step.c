@@ -88,14 +88,14 @@ struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
     double bad_controller_target; /* target of the controller where it is not 0, such as NaN */
-    uint64_t callback_count;
+    uint64_t between_callback_count;
 };
 
 /* Controller that moves the finger onto the ball and back. */
 static void press_and_release(void *user, const struct tact_session_state *state, double *target)
 {
     struct rig *rig = user;
-    assert_int_equal(state->tick, rig->callback_count++);
+    assert_int_equal(state->tick, rig->between_callback_count++);
     assert_int_equal(state->joint_count, 1);
     assert_true(isfinite(state->q[0]) && isfinite(state->v[0]) && isfinite(state->torque[0]));
     target[0] = rig->bad_controller_target != 0.0 ? rig->bad_controller_target
@@ -105,7 +105,7 @@ static void press_and_release(void *user, const struct tact_session_state *state
 static void open_stepped_session(struct rig *rig, const char *text, int clock, const char *log)
 {
     struct tact_session_options options = tact_session_options_default();
-    *rig = (struct rig){.callback_count = 0};
+    *rig = (struct rig){.between_callback_count = 0};
     options.types = types;
     options.type_count = 1;
     options.clock = clock;

@@ -78,7 +78,7 @@ static void close_session_of_unmeasured_pair(struct session_of_unmeasured_pair *
     tact_scene_free(s->scene);
 }
 
-static double body_height(const struct tact_session *s)
+static double height_of_falling_body(const struct tact_session *s)
 {
     return tact_world_body(s->world, 0)->pose.position[2];
 }
@@ -103,7 +103,7 @@ static void unmeasured_pair_is_extrapolated_and_then_a_fault(void **state)
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     run_ticks_with_or_without_scratch(s, 0, 100, 1);
     assert_true(c->touching);
-    double before = body_height(s);
+    double before = height_of_falling_body(s);
     run_ticks_with_or_without_scratch(s, 100, MAX_UNMEASURED_TICKS - 1, 0);
     assert_true(c->touching);
     assert_int_equal(s->report.unmeasured, MAX_UNMEASURED_TICKS - 1);
@@ -118,7 +118,7 @@ static void unmeasured_pair_is_extrapolated_and_then_a_fault(void **state)
     assert_int_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks_with_or_without_scratch(s, 140, 500, 0);
     assert_true(c->touching);
-    assert_true(fabs(body_height(s) - before) < 1e-4); /* in free fall 1.3 m */
+    assert_true(fabs(height_of_falling_body(s) - before) < 1e-4); /* in free fall 1.3 m */
     assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks,
                      2 * MAX_UNMEASURED_TICKS - 1 + 500);
     close_session_of_unmeasured_pair(&o);

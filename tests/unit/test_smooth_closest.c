@@ -304,8 +304,8 @@ static void extreme_poses_of_smooth_pairs_are_solved_or_refused(void **state)
 }
 
 /* The pose after a time t of a frame that moves with a twist and its rate. */
-static struct tact_pose pose_after(const struct tact_pose *from, const double *twist,
-                                   const double *rate, double t)
+static struct tact_pose pose_after_motion(const struct tact_pose *from, const double *twist,
+                                          const double *rate, double t)
 {
     struct tact_pose to = *from;
     double turn[3], q[4];
@@ -335,7 +335,7 @@ static struct smooth_contact contact_after_motion(const struct moving_pair *m,
     struct tact_pose pose[2];
     double at[2][3], twist[2][6];
     for (int k = 0; k < 2; k++) {
-        pose[k] = pose_after(&m->pose[k], m->twist[k], m->rate[k], t);
+        pose[k] = pose_after_motion(&m->pose[k], m->twist[k], m->rate[k], t);
         for (int i = 0; i < 6; i++) {
             twist[k][i] = m->twist[k][i] + t * m->rate[k][i];
         }

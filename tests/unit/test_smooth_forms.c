@@ -113,8 +113,8 @@ static void contact_equations(const struct smooth_pair *pair, enum form form, do
 }
 
 /* Newton's method; returns its number of steps to the known points, or NOT_CONVERGED. */
-static int newton_steps(const struct smooth_pair *pair, enum form form, double start[2][3],
-                        double known[2][3])
+static int count_newton_steps(const struct smooth_pair *pair, enum form form, double start[2][3],
+                              double known[2][3])
 {
     double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
     memcpy(place, start, sizeof place);
@@ -318,7 +318,7 @@ static void measure_equation_forms(double gap, int trials, struct cost cost[2])
             cost[form].condition_number_at_solution =
                 fmax(cost[form].condition_number_at_solution, condition_number(j));
             for (int i = 0; i < 2; i++) {
-                int steps = newton_steps(&k.pair, form, start[i], k.place);
+                int steps = count_newton_steps(&k.pair, form, start[i], k.place);
                 cost[form].failed[i] += steps == NOT_CONVERGED;
                 cost[form].steps[i] = steps < NOT_CONVERGED && steps > cost[form].steps[i]
                                           ? steps
@@ -352,9 +352,9 @@ static void only_the_least_distance_equations_are_singular_at_touch(void **state
         assert_true(cost[i][NORMALS].condition_number_at_solution < 10.0);
     }
     for (int i = 0; i < 2; i++) { /* as 1 / g */
-        double condition_growth = cost[i + 1][LEAST_DISTANCE].condition_number_at_solution /
-                                  cost[i][LEAST_DISTANCE].condition_number_at_solution;
-        assert_true(fabs(condition_growth / 100.0 - 1.0) < 0.2);
+        double condition_number_growth = cost[i + 1][LEAST_DISTANCE].condition_number_at_solution /
+                                         cost[i][LEAST_DISTANCE].condition_number_at_solution;
+        assert_true(fabs(condition_number_growth / 100.0 - 1.0) < 0.2);
     }
     assert_true(!(cost[3][LEAST_DISTANCE].condition_number_at_solution < 1e13));
     assert_true(cost[3][LEAST_DISTANCE].failed[1] > trials / 2);

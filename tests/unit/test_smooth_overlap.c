@@ -172,9 +172,9 @@ static void solid_inside_a_parametric_solid_is_reported(void **state)
         assert_int_equal(tact_shape_tessellate(&solid[i]), 0);
     }
     for (int i = 0; i < 4; i++) {
-        const struct tact_shape *small = &solid[1 + i / 2];
+        const struct tact_shape *smaller_solid = &solid[1 + i / 2];
         struct smooth_query p;
-        open_smooth_query(i % 2 ? small : &solid[0], i % 2 ? &solid[0] : small, &p);
+        open_smooth_query(i % 2 ? smaller_solid : &solid[0], i % 2 ? &solid[0] : smaller_solid, &p);
         p.pose[0].position[1] = 1e-3;
         const int rc = measure_smooth_query(&p);
         print_message("%d: %d\n", i, rc);

@@ -58,7 +58,7 @@ struct bench {
     int64_t (*elapsed_ns)(uint64_t tick); /* returns the time that the tick has taken so far [ns] */
     int frames;
     void (*ask)(struct bench *bench, int frame);
-    uint64_t tick_of_frame[64];
+    uint64_t tick_of_published_frame[64];
 };
 
 static struct bench bench;
@@ -77,7 +77,7 @@ void __wrap_tact_clock_sleep_until(int64_t sleep_until_ns)
     bench.now_ns = sleep_until_ns;
     if (bench.ask) {
         assert_in_range(bench.frames, 0, 63);
-        bench.tick_of_frame[bench.frames] = bench.ticks_run;
+        bench.tick_of_published_frame[bench.frames] = bench.ticks_run;
         bench.ask(&bench, bench.frames++);
     }
 }
@@ -191,8 +191,8 @@ static int64_t usual_elapsed_time(uint64_t tick)
     return USUAL_ELAPSED_NS;
 }
 
-static void observe_tick(void *user, struct tact_session *session,
-                         const struct tact_session_status *status)
+static void record_observed_tick(void *user, struct tact_session *session,
+                                 const struct tact_session_status *status)
 {
     bench.tick = status->tick;
     bench.ticks_run++;
@@ -221,7 +221,7 @@ static void run_observed_scene(const char *text, uint64_t ticks)
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.ticks = ticks;
-    options.observe = observe_tick;
+    options.observe = record_observed_tick;
     options.observe_user = &bench.stream;
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(stream_open_server(&bench.stream, session, scene, "simulation", &bench.stop,
@@ -414,7 +414,7 @@ static void paced_simulation_follows_requests_of_its_pages(void **unused)
     bench.server.do_clients_want_frames = 1;
     bench.ask = request_as_a_page_does;
     run_observed_ruler(5000, NULL);
-    const uint64_t *at = bench.tick_of_frame;
+    const uint64_t *at = bench.tick_of_published_frame;
     assert_int_equal(at[4], 0);     /* a paced simulation begins with its first viewer */
     assert_in_range(at[9], 82, 84); /* five frames of 16.67 ticks */
     assert_int_equal(at[11], at[9]);

@@ -113,14 +113,14 @@ static void value_read_from_a_triple_buffer_is_stable(void **state)
     tact_triple_free(triple);
 }
 
-struct stress_state {
+struct triple_stress_state {
     struct tact_triple *triple;
     uint64_t count;
 };
 
 static void *write_numbered_values(void *arg)
 {
-    struct stress_state *s = arg;
+    struct triple_stress_state *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         publish_value(s->triple, i);
         if (i % 64 == 0) {
@@ -133,7 +133,7 @@ static void *write_numbered_values(void *arg)
 static void two_threads_exchange_intact_values(void **state)
 {
     (void)state;
-    struct stress_state s = {.count = IS_SANITIZER_BUILD ? 200000 : 2000000};
+    struct triple_stress_state s = {.count = IS_SANITIZER_BUILD ? 200000 : 2000000};
     assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), START_NUMBER_NEAR_WRAP),
                      0);
     pthread_t writer;

@@ -229,7 +229,7 @@ int current_stick_force_level(void)
 const struct ff_effect *stick_effect_playing_at(int type, int64_t ns)
 {
     const struct ff_effect *effect[STICK_EFFECTS] = {NULL};
-    int64_t played[STICK_EFFECTS] = {0};
+    int64_t effect_start_ns[STICK_EFFECTS] = {0};
     for (int i = 0; i < stick_event_count() && stick.event[i].ns <= ns; i++) {
         const struct stick_event *e = &stick.event[i];
         if (e->kind == STICK_UPLOAD) {
@@ -238,14 +238,14 @@ const struct ff_effect *stick_effect_playing_at(int type, int64_t ns)
             effect[e->id] = NULL;
         }
         if (e->kind == STICK_PLAY) {
-            played[e->id] = e->ns;
+            effect_start_ns[e->id] = e->ns;
         } else if (e->kind == STICK_STOP || e->kind == STICK_ERASE) {
-            played[e->id] = 0;
+            effect_start_ns[e->id] = 0;
         }
     }
     for (int i = 0; i < STICK_EFFECTS; i++) {
-        if (effect[i] && effect[i]->type == type && played[i] &&
-            ns - played[i] < effect[i]->replay.length * 1000000LL) {
+        if (effect[i] && effect[i]->type == type && effect_start_ns[i] &&
+            ns - effect_start_ns[i] < effect[i]->replay.length * 1000000LL) {
             return effect[i];
         }
     }

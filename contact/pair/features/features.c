@@ -220,7 +220,7 @@ static void clear_patch_member_bytes(struct tact_patch *patch, size_t from, size
 
 /* Sets a patch to 0 except most of its bytes: the arrays of corners and points, of which only the
  * counted entries are read, and the elastic wrench, which is read only where the law is that. */
-static void clear_patch(struct tact_patch *patch)
+static void clear_features_patch(struct tact_patch *patch)
 {
     clear_patch_member_bytes(patch, 0, offsetof(struct tact_patch, wrench));
     clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(stiffness),
@@ -231,8 +231,9 @@ static void clear_patch(struct tact_patch *patch)
     patch->points.count = 0;
 }
 
-_Static_assert(OFFSET_AFTER_PATCH_MEMBER(wrench) == offsetof(struct tact_patch, stiffness),
-               "the members of struct tact_patch that clear_patch() leaves unset must be adjacent");
+_Static_assert(
+    OFFSET_AFTER_PATCH_MEMBER(wrench) == offsetof(struct tact_patch, stiffness),
+    "the members of struct tact_patch that clear_features_patch() leaves unset must be adjacent");
 
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
                       const struct tact_core *b, const struct tact_separation *sep,
@@ -245,7 +246,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
         tact_manifold_add_inner_ball(a, q->pose_a, b, q->pose_b,
                                      max_relative_displacement(q, a, b, sep), sep, &m);
     }
-    clear_patch(patch);
+    clear_features_patch(patch);
     tact_v3_copy(patch->frame, sep->normal);
     tact_v3_copy(patch->frame + 3, m.t1);
     tact_v3_copy(patch->frame + 6, m.t2);

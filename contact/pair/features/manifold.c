@@ -118,10 +118,10 @@ static void set_surface_height_plane(const struct tact_manifold *m, const double
     double normal[3], r[3];
     tact_m3_mul_v3(normal, s->rotation, out);
     shape_point_to_world(s, at, r);
-    double normal_component = tact_v3_dot(normal, n);
-    o->height[0] = tact_v3_dot(normal, r) / normal_component;
-    o->height[1] = -tact_v3_dot(normal, m->t1) / normal_component;
-    o->height[2] = -tact_v3_dot(normal, m->t2) / normal_component;
+    double face_normal_along_contact_normal = tact_v3_dot(normal, n);
+    o->height[0] = tact_v3_dot(normal, r) / face_normal_along_contact_normal;
+    o->height[1] = -tact_v3_dot(normal, m->t1) / face_normal_along_contact_normal;
+    o->height[2] = -tact_v3_dot(normal, m->t2) / face_normal_along_contact_normal;
 }
 
 static void set_face_outline(const struct tact_manifold *m, const double n[3], const struct side *s,

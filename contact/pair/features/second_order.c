@@ -180,7 +180,7 @@ static int find_moving_contact_point(const struct tact_pair_query *q,
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     struct tact_surface_contact contact = {.separation = sep, .gap = patch->gap[0]};
-    struct tact_surface_motion motion;
+    struct tact_surface_motion relative_surface_motion;
     for (int k = 0; k < 2; k++) {
         contact.core[k] = core[k];
         tact_v3_sub(contact.arm[k], patch->center, pose[k]->position);
@@ -188,12 +188,13 @@ static int find_moving_contact_point(const struct tact_pair_query *q,
     }
     extrapolate_twists(q, t->twist);
     if (tact_surface_motion_find(&contact, (const double(*)[6])t->twist,
-                                 MAX_SURFACE_TURN_PER_TICK / q->options->period, &motion)) {
+                                 MAX_SURFACE_TURN_PER_TICK / q->options->period,
+                                 &relative_surface_motion)) {
         return -EDOM;
     }
     memcpy(t->arm, contact.arm, sizeof t->arm);
-    memcpy(t->place, motion.point, sizeof t->place);
-    tact_v3_copy(t->normal_rate, motion.normal);
+    memcpy(t->place, relative_surface_motion.point, sizeof t->place);
+    tact_v3_copy(t->normal_rate, relative_surface_motion.normal);
     return 0;
 }
 

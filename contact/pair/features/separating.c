@@ -118,7 +118,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
 }
 
 /* Least distance along n of the points of a set [m]. */
-static double least_along(const struct tact_working_set *set, const double n[3])
+static double least_distance_along_normal(const struct tact_working_set *set, const double n[3])
 {
     double least = INFINITY;
     for (int i = 0; i < set->count; i++) {
@@ -140,7 +140,7 @@ static double find_best_normal_of_set(const struct tact_working_set *set, const 
                 if (!normal_of_points(set->point, index, count, v, tried)) {
                     continue;
                 }
-                const double least = least_along(set, tried);
+                const double least = least_distance_along_normal(set, tried);
                 if (least > most) {
                     tact_v3_copy(n, tried);
                     most = least;

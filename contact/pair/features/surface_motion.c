@@ -71,7 +71,7 @@ static int find_flat_directions(const struct tact_core *core, int64_t vertex, co
  */
 static void radii_of_curvature(const struct tact_core *core, const struct tact_separation *sep,
                                int k, const double out[3], const double *const tangent[2],
-                               double flat_radius, double s[4])
+                               double radius_for_flat_surface, double s[4])
 {
     const double *rotation = sep->rotation[k];
     double d[3] = {0.0, 0.0, 0.0}, edge[3] = {0.0, 0.0, 0.0}, bend[9], t[2][3], turned[3];
@@ -84,14 +84,15 @@ static void radii_of_curvature(const struct tact_core *core, const struct tact_s
     }
     int flat_directions = find_flat_directions(core, sep->vertex[k], d, edge, bend);
     for (int i = 0; i < 4; i++) {
-        double radius = core->radius + (flat_directions == 2 ? flat_radius : 0.0);
+        double radius = core->radius + (flat_directions == 2 ? radius_for_flat_surface : 0.0);
         s[i] = i == 0 || i == 3 ? radius : 0.0;
         if (flat_directions < 2) {
             tact_m3_mul_v3(turned, bend, t[i % 2]);
             s[i] += tact_v3_dot(t[i / 2], turned);
         }
         if (flat_directions == 1) {
-            s[i] += flat_radius * tact_v3_dot(t[i / 2], edge) * tact_v3_dot(t[i % 2], edge);
+            s[i] +=
+                radius_for_flat_surface * tact_v3_dot(t[i / 2], edge) * tact_v3_dot(t[i % 2], edge);
         }
     }
 }
@@ -103,9 +104,10 @@ static void add_product(double r[2], const double m[4], const double x[2])
     r[1] += m[2] * x[0] + m[3] * x[1];
 }
 
-/* Solves (S_A + S_B + g) rate = right_side. flat_radius: radius of curvature that stands for that
- * of a flat surface [m]. -EDOM where both surfaces are sharp, at two vertices, or flat. */
-static int solve_normal_rate(double s[2][4], double gap, double flat_radius,
+/* Solves (S_A + S_B + g) rate = right_side. radius_for_flat_surface: radius of curvature that
+ * stands for that of a flat surface [m]. -EDOM where both surfaces are sharp, at two vertices, or
+ * flat. */
+static int solve_normal_rate(double s[2][4], double gap, double radius_for_flat_surface,
                              const double right_side[2], double rate[2])
 {
     double m[4];
@@ -116,7 +118,8 @@ static int solve_normal_rate(double s[2][4], double gap, double flat_radius,
     double largest_eigenvalue = 0.5 * (m[0] + m[3] + tact_hypot(m[0] - m[3], m[1] + m[2]));
     rate[0] = (m[3] * right_side[0] - m[1] * right_side[1]) / det;
     rate[1] = (m[0] * right_side[1] - m[2] * right_side[0]) / det;
-    return det > 0.0 && largest_eigenvalue < MAX_RADIUS_SUM_OVER_FLAT_RADIUS * flat_radius &&
+    return det > 0.0 &&
+                   largest_eigenvalue < MAX_RADIUS_SUM_OVER_FLAT_RADIUS * radius_for_flat_surface &&
                    isfinite(rate[0]) && isfinite(rate[1])
                ? 0
                : -EDOM;
@@ -156,7 +159,7 @@ int tact_surface_motion_find(const struct tact_surface_contact *c, const double 
 {
     const struct tact_core *const *core = c->core;
     const double *n = c->separation->normal;
-    const double flat_radius =
+    const double radius_for_flat_surface =
         FLAT_RADIUS_RATIO * (core[0]->size + core[0]->radius + core[1]->size + core[1]->radius);
     double t1[3], t2[3], v[2][3], slip[3], s[2][4], normal_rate_of_rotation[2][2], right_side[2],
         rate[2];
@@ -165,7 +168,8 @@ int tact_surface_motion_find(const struct tact_surface_contact *c, const double 
     for (int k = 0; k < 2; k++) {
         double outward_normal[3], normal_change_rate[3];
         tact_v3_scale(outward_normal, n, k ? 1.0 : -1.0);
-        radii_of_curvature(core[k], c->separation, k, outward_normal, tangent, flat_radius, s[k]);
+        radii_of_curvature(core[k], c->separation, k, outward_normal, tangent,
+                           radius_for_flat_surface, s[k]);
         tact_pair_velocity(twist[k], c->arm[k], v[k]);
         tact_v3_cross(normal_change_rate, twist[k] + 3, n);
         normal_rate_of_rotation[k][0] = tact_v3_dot(normal_change_rate, t1);
@@ -176,7 +180,7 @@ int tact_surface_motion_find(const struct tact_surface_contact *c, const double 
     right_side[1] = tact_v3_dot(slip, t2);
     add_product(right_side, s[0], normal_rate_of_rotation[0]);
     add_product(right_side, s[1], normal_rate_of_rotation[1]);
-    if (solve_normal_rate(s, c->gap, flat_radius, right_side, rate)) {
+    if (solve_normal_rate(s, c->gap, radius_for_flat_surface, right_side, rate)) {
         return -EDOM;
     }
     return surface_point_velocities(s, normal_rate_of_rotation, rate, tangent, v,

@@ -122,10 +122,10 @@ static int is_extent_of_mesh_and_recipe(const uint8_t *data, size_t size,
         return 0;
     }
     memcpy(&sum, data + size - sizeof sum, sizeof sum);
-    const uint8_t *mesh_bytes = data + sizeof *file_header;
+    const uint8_t *stored_mesh_bytes = data + sizeof *file_header;
     return sum == XXH3_64bits(data, size - sizeof sum) &&
-           !memcmp(mesh_bytes, mesh->vertices, vertices * sizeof(double)) &&
-           !memcmp(mesh_bytes + vertices * sizeof(double), mesh->triangles,
+           !memcmp(stored_mesh_bytes, mesh->vertices, vertices * sizeof(double)) &&
+           !memcmp(stored_mesh_bytes + vertices * sizeof(double), mesh->triangles,
                    3 * mesh->triangle_count * sizeof(uint32_t));
 }
 

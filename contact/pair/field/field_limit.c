@@ -187,10 +187,10 @@ static double mean_pressure_distance(const struct field_points *points)
     return arm / load;
 }
 
-/* Torsion arm of the parts whose own arms have the fraction own_arm_fraction of their mean squares,
- * and its derivative by that fraction. */
+/* Torsion arm of the parts whose own arms have the fraction squared_own_arm_ratio of their mean
+ * squares, and its derivative by that fraction. */
 static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p,
-                                            const double *square, double own_arm_fraction,
+                                            const double *square, double squared_own_arm_ratio,
                                             double *slope)
 {
     double arm = 0.0;
@@ -200,7 +200,8 @@ static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p
         if (p->tilted) {
             along = p->tilt_xx[i] * y * y - 2.0 * p->tilt_xy[i] * x * y + p->tilt_yy[i] * x * x;
         }
-        double distance = sqrt(tact_max(x * x + y * y - along, 0.0) + own_arm_fraction * square[i]);
+        double distance =
+            sqrt(tact_max(x * x + y * y - along, 0.0) + squared_own_arm_ratio * square[i]);
         arm += p->share[i] * distance;
         *slope += distance > 0.0 ? 0.5 * p->share[i] * square[i] / distance : 0.0;
     }

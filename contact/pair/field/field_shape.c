@@ -73,7 +73,7 @@ static double depth_of_core(const struct tact_shape *shape, const struct tact_me
 }
 
 /* Half the width of the core in a direction in which the body's half width is `half` [m]. */
-static double core_half_width(double half, double depth)
+static double half_width_of_layer_core(double half, double depth)
 {
     return half - depth < MIN_CORE_WIDTH_RATIO * half ? 0.0 : half - depth;
 }
@@ -86,16 +86,16 @@ static void core_point_of_vertex(const struct layer_builder *m, const double *x,
     switch (m->shape->kind) {
     case TACT_SHAPE_BOX:
         for (int k = 0; k < 3; k++) {
-            out[k] = copysign(core_half_width(s[k], m->depth), x[k]) + 0.0;
+            out[k] = copysign(half_width_of_layer_core(s[k], m->depth), x[k]) + 0.0;
         }
         return;
     case TACT_SHAPE_CAPSULE:
         tact_v3_set(out, 0.0, 0.0, z * s[1] + 0.0);
         return;
     case TACT_SHAPE_CYLINDER:
-        shrink = core_half_width(s[0], m->depth) / s[0];
+        shrink = half_width_of_layer_core(s[0], m->depth) / s[0];
         tact_v3_set(out, shrink * x[0] + 0.0, shrink * x[1] + 0.0,
-                    z * core_half_width(s[1], m->depth) + 0.0);
+                    z * half_width_of_layer_core(s[1], m->depth) + 0.0);
         return;
     case TACT_SHAPE_CONVEX:
         tact_v3_copy(out, c);

@@ -86,7 +86,7 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
     }
 }
 
-static void begin_query(struct tact_field_scratch *scratch)
+static void begin_contact_surface_query(struct tact_field_scratch *scratch)
 {
     if (!++scratch->query) {
         memset(scratch->slot_query, 0, scratch->hash_slot_count * sizeof *scratch->slot_query);
@@ -129,7 +129,7 @@ static void queue_cell_pair(struct surface_query *w, uint32_t a, uint32_t b)
 }
 
 /* Adds the pairs of cells across the sides of a polygon to the queue. */
-static void queue_neighbours(struct surface_query *w, const struct field_polygon *p)
+static void queue_neighbours_of_polygon(struct surface_query *w, const struct field_polygon *p)
 {
     const struct field_pair *pair = &w->out->pair;
     for (int k = 0; k < p->corners; k++) {
@@ -167,7 +167,7 @@ static void process_cell_pair_queue(struct surface_query *w)
             w->out->count++;
             w->area += p->area_moments.area;
             tact_v3_axpy(w->force, p->load, p->normal);
-            queue_neighbours(w, p);
+            queue_neighbours_of_polygon(w, p);
         }
     }
     w->out->pieces += w->area > before;
@@ -298,7 +298,7 @@ static void search_again_shifted(struct surface_query *w)
     }
     out->count = out->pieces = out->alike = 0;
     *w = (struct surface_query){.out = out, .scratch = w->scratch};
-    begin_query(w->scratch);
+    begin_contact_surface_query(w->scratch);
     search_contact_surface(w);
 }
 
@@ -321,7 +321,7 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
     } else {
         tact_field_place_pair(&out->pair, a, pose_a, b, pose_b);
     }
-    begin_query(scratch);
+    begin_contact_surface_query(scratch);
     search_contact_surface(&w);
     if (w.is_in_cell_face && !w.is_capacity_exceeded) {
         search_again_shifted(&w);

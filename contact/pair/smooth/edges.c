@@ -20,7 +20,7 @@ enum { SCRATCH_PAIRS = 65536 }; /* capacity for pairs of triangles near an overl
 
 /* Fills in the charts of a shape, and the core and memory by which the models features and volume
  * measure its edges; also of a shape in closed form, which may meet charts with edges. */
-static int fill_edge_data(const struct tact_shape *shape, struct smooth_shape_data *data)
+static int fill_smooth_shape_data(const struct tact_shape *shape, struct smooth_shape_data *data)
 {
     const struct tact_shape_type *type = tact_shape_type(shape->kind);
     int plane = shape->kind == TACT_SHAPE_HALFSPACE;
@@ -42,7 +42,7 @@ int tact_smooth_prepare(const struct tact_contact_model *model, const struct tac
                         const struct tact_material *material, void **data, struct tact_error *err)
 {
     struct smooth_shape_data *shape_data = calloc(1, sizeof *shape_data);
-    int rc = shape_data ? fill_edge_data(shape, shape_data) : -ENOMEM;
+    int rc = shape_data ? fill_smooth_shape_data(shape, shape_data) : -ENOMEM;
     (void)model;
     (void)material;
     if (rc) {

@@ -53,8 +53,8 @@ struct toss_score {
     double rotation; /* mean angle [deg] */
 };
 
-static struct tact_world *make_world(const struct toss *t, const double *p,
-                                     const struct tact_shape *cube)
+static struct tact_world *make_toss_world(const struct toss *t, const double *p,
+                                          const struct tact_shape *cube)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_pose here = tact_pose_identity();
@@ -109,7 +109,7 @@ static int has_come_to_rest(const struct tact_body *body)
 static int simulate_toss(const struct toss *t, const double *p, const struct tact_shape *cube,
                          struct tact_moments_scratch *scratch, struct toss_score *toss_score)
 {
-    struct tact_world *world = make_world(t, p, cube);
+    struct tact_world *world = make_toss_world(t, p, cube);
     if (!world) {
         return -1;
     }

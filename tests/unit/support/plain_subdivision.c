@@ -177,8 +177,9 @@ static void subdivided_vertex_position(const struct polygon_mesh *m, const struc
 {
     int neighbour[64], face[64];
     const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
-    const double own_weight = is_triangle_mesh ? 1.0 - loop_subdivision_weight(n) : (n - 3.0) / n;
-    tact_v3_scale(out, m->at[v], own_weight);
+    const double vertex_own_weight =
+        is_triangle_mesh ? 1.0 - loop_subdivision_weight(n) : (n - 3.0) / n;
+    tact_v3_scale(out, m->at[v], vertex_own_weight);
     for (int i = 0; i < n; i++) {
         double q[3];
         centroid_of_face(m, face[i], q);

@@ -136,9 +136,9 @@ static void deliver_force_to_device(double force, int64_t call_duration_ns)
 {
     device.old += force != 0.0 && now_ns - loop.sent_ns >= GUARD_TIMEOUT_NS;
     advance_time_with_stall(call_duration_ns);
-    const double rise = force - device.force;
-    device.step = fmax(device.step, rise);
-    device.falls += force == 0.0 && rise < 0.0;
+    const double force_rise = force - device.force;
+    device.step = fmax(device.step, force_rise);
+    device.falls += force == 0.0 && force_rise < 0.0;
     device.full += force == loop.full;
     device.force = force;
     device.sent++;
