@@ -59,7 +59,8 @@ void tact_limit_tally_add(struct tact_limit_tally *tally, int limits, double spi
     }
     const int mode = tact_friction_mode_from_limits(limits, spin_arm);
     if (mode >= 0) {
-        tally->modes[mode]++;
+        /* without friction no limit is active, and the margin of its force is -1 */
+        tally->modes[margins->friction > -1.0 ? mode : TACT_FRICTION_SLIDING]++;
     }
     tally->touching++;
 }

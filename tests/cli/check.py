@@ -265,6 +265,42 @@ def deep(folder):
     os.unlink(log)
 
 
+MODES = """name: modes
+duration: 0.2
+materials: [{name: m}, {name: hard}, {name: soft, modulus: 1.0e+7}]
+pairs:
+  - {materials: [m, hard], friction: 0.3, model: smooth}
+  - {materials: [m, soft], friction: 0.3, model: smooth}
+  - {materials: [hard, soft], friction: 0}
+bodies:
+  - {name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}
+  - {name: hard, mass: 0.1, position: [0, 0, 0.02], velocity: [1, 0, 0],
+     shapes: [{type: sphere, radius: 0.02, material: hard}]}
+  - {name: soft, mass: 0.1, position: [0, 1, 0.02], velocity: [1, 0, 0],
+     shapes: [{type: sphere, radius: 0.02, material: soft}]}
+"""
+
+
+def modes(folder):
+    """A ball slides for 2 v / (7 mu g); then it rolls, and does not spin where its patch has torsion."""
+    scene = os.path.join(folder, "modes.yaml")
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write(MODES)
+    log = os.path.join(folder, "modes.mcap")
+    pairs = json.loads(tact("sim", scene, "--json", "--moments", "host", "--record", log)[0])["pairs"]
+    stated = json.loads(tact("info", log, "--json")[0])["pairs"]
+    for pair, info, last, other in zip(pairs, stated, ("rolling", "without spin"), ("without spin", "rolling")):
+        ticks = pair["mode_ticks"]
+        near(ticks["sliding"], 2 / (7 * 0.3 * 9.81) / 1e-3, 2)
+        assert ticks["sliding"] + ticks[last] >= 198 and ticks[other] <= 1, ticks
+        assert info["mode_ticks"] == ticks, (info, ticks)
+    os.unlink(log)
+    # one ball rolls in its bowl, the other slides without friction
+    out, _ = tact("sim", "examples/scenes/bowl.yaml", "--duration", "0.3", "--moments", "host", "--json")
+    for pair, expected in zip(json.loads(out)["pairs"], ("rolling", "sliding")):
+        assert pair["mode_ticks"][expected] >= 299, pair
+
+
 def check_report(text, ticks):
     """One JSON object, with the keys that are promised."""
     report = json.loads(text)
@@ -399,6 +435,7 @@ bodies:
 
 
 def report(folder):
+    modes(folder)
     log = os.path.join(folder, "run.mcap")
     out, _ = tact("run", RULER, "--duration", "2", "--record", log, "--force", "--json")
     real = check_report(out, 2000)

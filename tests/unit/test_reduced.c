@@ -268,7 +268,7 @@ static void reduced_rattleback_reverses_at_the_exact_time(void **state)
     const double exact = exact_spin_reversal_time(&b);
     tact_quat_rotate(w, b.y, b.y + 4);
     printf("exact: reverses at %.4f s, spin %.4f\n", exact, w[2]);
-    for (int i = 0; i < campaign_trial_count(3, 3); i++) {
+    for (int i = 0; i < campaign_trial_count(4, 4); i++) {
         struct tact_reduced_options o = options_with_friction(1.0);
         o.max_step = steps[i];
         o.slip_speed = 1e-3;
