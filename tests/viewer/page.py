@@ -178,7 +178,7 @@ def check_force(browser, rows):
         bare = pixel(browser, places[0])
         browser.evaluate("tactPage.stage.shown.forces = true, 1")
         assert min(bare[:3]) > 230, bare
-    browser.evaluate("toggle('solids'), toggle('patches'), toggle('torsion'), 1")
+    browser.evaluate("toggle('solids'), toggle('patches'), toggle('torsion'), turn(-Math.PI / 2, 0.05), 1")
     browser.wait("!tactPage.dirty")
 
 
