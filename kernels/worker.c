@@ -130,7 +130,7 @@ int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
     return rc;
 }
 
-static void wake_waiting_threads(struct tact_worker *w)
+static void wake_result_waiters(struct tact_worker *w)
 {
     pthread_mutex_lock(&w->mutex);
     pthread_cond_broadcast(&w->done);
@@ -211,7 +211,7 @@ static void compute_submitted_frame(struct tact_worker *w, const struct frame *f
     atomic_fetch_add_explicit(&w->computed_frame_count, 1, memory_order_relaxed);
     atomic_store(&w->finished_tick_plus_1, frame->tick + 1);
     if (atomic_load(&w->waiting_thread_count)) {
-        wake_waiting_threads(w);
+        wake_result_waiters(w);
     }
 }
 
@@ -262,7 +262,7 @@ static void *run_worker_thread(void *worker_argument)
         compute_submitted_frame(w, frame, found_ns);
     }
     atomic_store(&w->running, 0);
-    wake_waiting_threads(w);
+    wake_result_waiters(w);
     return NULL;
 }
 

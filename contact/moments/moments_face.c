@@ -17,7 +17,7 @@ static void tact_faces_transpose(const tact_d4 *p, const tact_d4 *q, const tact_
 }
 
 /** Sets one row of four triangles' data from the lanes of four vectors. */
-#define TACT_FACE_SET_ROW_OF_FOUR(faces, row, p, q, r, s)                                          \
+#define TACT_FACE_STORE_ROW_OF_FOUR(faces, row, p, q, r, s)                                        \
     do {                                                                                           \
         tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
                                   &(faces)[3].row};                                                \
@@ -136,18 +136,18 @@ void tact_faces_place(const tact_d4 p[3][3], int is_face_of_a, double slack,
     tact_faces_measure(p, is_face_of_a, slack, &f);
     const struct tact_face_planes *edge_planes = &f.edge_planes;
     for (int k = 0; k < 3; k++) {
-        TACT_FACE_SET_ROW_OF_FOUR(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
+        TACT_FACE_STORE_ROW_OF_FOUR(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
     }
-    TACT_FACE_SET_ROW_OF_FOUR(face, ax, &p[0][0], &p[1][0], &p[2][0], &edge_planes->base[0]);
-    TACT_FACE_SET_ROW_OF_FOUR(face, ay, &p[0][1], &p[1][1], &p[2][1], &edge_planes->base[1]);
-    TACT_FACE_SET_ROW_OF_FOUR(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
-    TACT_FACE_SET_ROW_OF_FOUR(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
-    TACT_FACE_SET_ROW_OF_FOUR(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
+    TACT_FACE_STORE_ROW_OF_FOUR(face, ax, &p[0][0], &p[1][0], &p[2][0], &edge_planes->base[0]);
+    TACT_FACE_STORE_ROW_OF_FOUR(face, ay, &p[0][1], &p[1][1], &p[2][1], &edge_planes->base[1]);
+    TACT_FACE_STORE_ROW_OF_FOUR(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
+    TACT_FACE_STORE_ROW_OF_FOUR(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
+    TACT_FACE_STORE_ROW_OF_FOUR(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
     const tact_d4 *near = is_face_of_a ? f.upper : f.lower, *far = is_face_of_a ? f.lower : f.upper;
     tact_d4 back[2] = {-far[0], -far[1]};
-    TACT_FACE_SET_ROW_OF_FOUR(face, span, &near[0], &near[1], &back[0], &back[1]);
+    TACT_FACE_STORE_ROW_OF_FOUR(face, span, &near[0], &near[1], &back[0], &back[1]);
     if (!is_face_of_a) {
-        TACT_FACE_SET_ROW_OF_FOUR(face, height, &edge_planes->base[2], &f.lower[2], &f.upper[2],
-                                  &f.tau);
+        TACT_FACE_STORE_ROW_OF_FOUR(face, height, &edge_planes->base[2], &f.lower[2], &f.upper[2],
+                                    &f.tau);
     }
 }

@@ -116,8 +116,8 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box,
 }
 
 /** 1 where a box of one side meets any leaf of the other. */
-TACT_INLINE int does_box_meet_any_box(const struct tact_rim_mesh *side, uint32_t box,
-                                      const struct tact_rim_mesh *other_mesh)
+TACT_INLINE int does_box_meet_any_leaf(const struct tact_rim_mesh *side, uint32_t box,
+                                       const struct tact_rim_mesh *other_mesh)
 {
     uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
     float low[3], high[3];
@@ -274,7 +274,7 @@ TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t 
         *group_count = list_near_leaf_groups(rim, box);
         is_separated = !*group_count;
     } else {
-        is_separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
+        is_separated = !does_box_meet_any_leaf(side, box, &rim->side[!of]);
     }
     side->separated_boxes[side->separated_box_count] = box;
     side->separated_box_count += is_separated;

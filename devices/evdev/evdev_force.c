@@ -69,7 +69,7 @@ static int read_force_numbers(const struct tact_device_config *config,
     rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
     if (!rc && gain > 1.0) {
         rc = tact_settings_fault(config, tact_settings_find(config, "gain"), err,
-                                 "expected at most 1, not %g", gain);
+                                 "expected a gain of 0 to 1, not %g", gain);
     }
     if (!rc && !(rate >= 1.0 && rate <= 1000.0)) {
         rc = tact_settings_fault(config, tact_settings_find(config, "rate"), err,

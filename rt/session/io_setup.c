@@ -322,7 +322,8 @@ static void ungroup_conflicting_outputs(const struct tact_scene *scene,
 }
 
 /* An output of a tool is a component along an axis of the device. */
-static void map_tool_output(struct tact_session *s, uint32_t i, struct session_output *out)
+static void set_tool_and_axis_of_output(struct tact_session *s, uint32_t i,
+                                        struct session_output *out)
 {
     const struct tact_scene_output *def = &s->scene->outputs[i];
     struct session_tool *tool = def->tool ? &s->tools[def->tool - 1] : NULL;
@@ -413,7 +414,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
         out->port->outputs++;
     }
     connect_admittance_output(s, i, out);
-    map_tool_output(s, i, out);
+    set_tool_and_axis_of_output(s, i, out);
     /* the safety chain limits displacements from an anchor; the limit of the position itself acts
      * in position.c */
     *channel =

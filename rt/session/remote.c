@@ -161,7 +161,7 @@ static int check_remote_devices(struct tact_session *s, struct tact_error *err)
                 tact_scene_where(scene, key, err);
                 return tact_error_set(
                     err, -EINVAL,
-                    "remotes[%u] already sets this output channel of the network device", i);
+                    "the output channels of this network device are set by remotes[%u] alone", i);
             }
         }
     }

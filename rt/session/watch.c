@@ -13,10 +13,10 @@ static void warn_of_status_changes(struct session_status_watcher *w,
 {
     struct tact_messages to = w->session->options.messages;
     if (now->fallbacks && !w->last.fallbacks) {
-        tact_message(
-            to, TACT_MESSAGE_WARNING,
-            "the overlap moments of %s are late: the host computes them instead (t = %.3f s)",
-            w->session->report.source, now->time);
+        tact_message(to, TACT_MESSAGE_WARNING,
+                     "the source of overlap moments, %s, is late: the host computes them instead "
+                     "(t = %.3f s)",
+                     w->session->report.source, now->time);
     }
     if (now->unmeasured && !w->last.unmeasured) {
         char name[PAIR_NAME_BYTES];

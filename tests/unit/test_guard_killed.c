@@ -476,7 +476,7 @@ static int start_command_that_presses(void **state)
     atomic_store(&simulated_haptic->call_us, 300);
     atomic_store(&simulated_haptic->buttons, 1U);
     atomic_store(&simulated_haptic->x, pressed_position_m);
-    start_watching_cpus();
+    start_stall_watch_threads();
     return 0;
 }
 

@@ -141,10 +141,10 @@ static void nested_mesh_components_must_alternate_in_orientation(void **unused)
     expect_mesh_check_result(0, NULL, 8.0 - 1.0 + 0.064);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
-    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
+    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 connected components", 0).misplaced, 1);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
-    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
+    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 connected components", 0).misplaced, 1);
 }
 
 /** A mesh of one component with a corner pulled through the opposite side. */

@@ -60,7 +60,7 @@ static struct tact_reduced *start_loaded_ball(const struct loaded_ball *b, doubl
  * a = alpha x c at the centre of mass c from the contact, alpha_z = 0, the moments about the
  * contact are I alpha + m c x a = m c x g + tau n.
  */
-static double exact_torque_arm(const struct loaded_ball *b, double *normal_force)
+static double spin_torque_over_normal_force(const struct loaded_ball *b, double *normal_force)
 {
     const double m = b->mass, *c = b->center;
     double load[3], a[3], turning[3], acceleration[3];
@@ -109,7 +109,7 @@ static void spin_sticks_up_to_the_exact_torque(void **state)
     for (int i = 0; i < trials; i++) {
         const struct loaded_ball b = make_loaded_ball(i % 2 ? 20.0 : 1.0);
         double normal_force;
-        const double exact = exact_torque_arm(&b, &normal_force);
+        const double exact = spin_torque_over_normal_force(&b, &normal_force);
         worst = fmax(worst, fabs(least_spin_static_without_spin(&b, exact, normal_force) - exact));
         force[0] = fmin(force[0], normal_force);
         force[1] = fmax(force[1], normal_force);
@@ -138,7 +138,7 @@ static void torsion_limit_is_a_length(void **state)
         tact_v3_scale(larger_ball.inertia, b.inertia, scale * scale);
         for (int k = 0; k < 2; k++) {
             const struct loaded_ball *ball = k ? &larger_ball : &b;
-            const double exact = exact_torque_arm(ball, &force[k]);
+            const double exact = spin_torque_over_normal_force(ball, &force[k]);
             is[k] = least_spin_static_without_spin(ball, exact, force[k]);
         }
         assert_true(fabs(force[1] / force[0] - 1.0) < 1e-12);

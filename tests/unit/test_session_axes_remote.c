@@ -250,7 +250,8 @@ static void forces_balance_in_steady_motion(void **state)
 
 /* Records the motion of a base, every tick, in a session in which its device and the other site
  * move and turn. */
-static void record_motion(const struct coupled_base *b, const char *record, double (*q)[AXES])
+static void record_tied_base_motion(const struct coupled_base *b, const char *record,
+                                    double (*q)[AXES])
 {
     struct tact_scene *scene;
     struct tact_session *session;
@@ -286,12 +287,12 @@ static void nearly_equal_axes_move_as_equal_ones(void **state)
             b.k[i] = i < 3 ? 1000.0 : 1.0;
             b.d[i] = i < 3 ? 10.0 : 0.02;
         }
-        record_motion(&b, NULL, equal_stiffness_motion);
+        record_tied_base_motion(&b, NULL, equal_stiffness_motion);
         for (int i = 0; i < AXES; i++) {
             b.k[i] *= 1.0 + 1e-10 * (i % 3);
             b.d[i] *= 1.0 - 1e-10 * (i % 3);
         }
-        record_motion(&b, NULL, nearly_equal_stiffness_motion);
+        record_tied_base_motion(&b, NULL, nearly_equal_stiffness_motion);
         for (int k = 0; k < 1000; k++) {
             for (int i = 0; i < AXES; i++) {
                 off = fmax(
@@ -312,7 +313,7 @@ static void session_with_ties_of_unequal_axes_is_replayed(void **state)
     char path[] = "/tmp/tact_axes_XXXXXX";
     close(mkstemp(path));
     make_random_base(&b, "position_position", "stiffness: 700, damping: 15");
-    record_motion(&b, path, q);
+    record_tied_base_motion(&b, path, q);
     check_replays_of_log(path, 1000, 499, 1);
     unlink(path);
 }

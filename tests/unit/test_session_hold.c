@@ -29,15 +29,15 @@ static double support_end_time = 0.5; /* time until which the ruler's weight is 
 
 /* A run that has ended: the ruler, how far the left tip, where it presses, moved down since its
  * weight was released at 0.5 s, and the report of the ruler against the hand. */
-struct ruler_run_result {
+struct held_ruler_motion {
     double fallen_height, tip_fallen_height, rotation_at_end; /* [m], [m], [rad] */
     double total_rotation; /* integral of the magnitude of the ruler's angular velocity [rad] */
     double speed; /* speed of the ruler at 0.55 s, and its acceleration from then on [m/s, m/s^2] */
     json_t *report, *hold;
 };
 
-static struct ruler_run_result run_ruler(const char *ruler_position, double friction,
-                                         const char *script, const char *grip, double seconds)
+static struct held_ruler_motion run_ruler(const char *ruler_position, double friction,
+                                          const char *script, const char *grip, double seconds)
 {
     char text[4096];
     struct tact_session_options options = tact_session_options_default();
@@ -45,7 +45,7 @@ static struct ruler_run_result run_ruler(const char *ruler_position, double fric
     struct tact_session_report report;
     struct tact_session *session;
     struct tact_scene *scene;
-    struct ruler_run_result out = {.fallen_height = 0.0};
+    struct held_ruler_motion out = {.fallen_height = 0.0};
     double before[3] = {0.0}, after[3], rotation[9], tip[3] = {0.0};
     tact_number_print(text, sizeof text, grip_scene_format, 1e-3, seconds, friction, ruler_position,
                       support_end_time, script, grip);
@@ -85,13 +85,13 @@ static struct ruler_run_result run_ruler(const char *ruler_position, double fric
     return out;
 }
 
-static double number_in_report(const struct ruler_run_result *run, const char *key)
+static double number_in_report(const struct held_ruler_motion *run, const char *key)
 {
     return json_number_value(json_object_get(run->hold, key));
 }
 
 /* Time of the k-th event of a run [s]; checks that it is of that kind. */
-static double event_time(const struct ruler_run_result *run, size_t k, const char *kind)
+static double event_time(const struct held_ruler_motion *run, size_t k, const char *kind)
 {
     const json_t *event = json_array_get(json_object_get(run->hold, "events"), k);
     assert_non_null(event);
@@ -104,7 +104,7 @@ static double event_time(const struct ruler_run_result *run, size_t k, const cha
 static void ruler_slips_with_the_known_acceleration(void **state)
 {
     (void)state;
-    const struct ruler_run_result run =
+    const struct held_ruler_motion run =
         run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
     const double slip = number_in_report(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
     print_message("slip %.9f m, by the poses %.9f; acceleration %.6f, exact %.6f m/s^2\n", slip,
@@ -125,7 +125,7 @@ static void ruler_slips_with_the_known_acceleration(void **state)
 static void turning_of_the_ruler_in_the_grip_is_reported(void **state)
 {
     (void)state;
-    const struct ruler_run_result run =
+    const struct held_ruler_motion run =
         run_ruler("0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
     print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n",
                   number_in_report(&run, "turn"), run.total_rotation, run.rotation_at_end);
@@ -140,12 +140,12 @@ static void turning_of_the_ruler_in_the_grip_is_reported(void **state)
 static void hold_and_release_of_the_ruler_are_reported(void **state)
 {
     (void)state;
-    const struct ruler_run_result held =
+    const struct held_ruler_motion held =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 4, speed: 0.5", 1.5);
     assert_true(number_in_report(&held, "slip") < 1e-7 && number_in_report(&held, "slips") == 0.0);
     assert_true(fabs(number_in_report(&held, "load_force") - 0.2943) < 1e-6);
     json_decref(held.report);
-    const struct ruler_run_result run_that_releases =
+    const struct held_ruler_motion run_that_releases =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
                   "scale: 4, speed: 0.5", 0.9);
     assert_true(number_in_report(&run_that_releases, "touches") == 1.0 &&
@@ -181,7 +181,7 @@ static void log_has_the_hold_events_of_the_report(void **state)
     (void)state;
     unlink(LOG);
     log_to_record = LOG;
-    const struct ruler_run_result run =
+    const struct held_ruler_motion run =
         run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
     log_to_record = NULL;
     struct tact_scene_log view;
@@ -239,7 +239,7 @@ static void hold_events_beyond_the_list_are_counted(void **state)
     unlink(LOG);
     log_to_record = LOG;
     support_end_time = 100.0;
-    const struct ruler_run_result run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
+    const struct held_ruler_motion run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
     log_to_record = NULL;
     support_end_time = 0.5;
     const double events = number_in_report(&run, "touches") + number_in_report(&run, "slips") +

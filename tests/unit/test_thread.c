@@ -113,10 +113,11 @@ static void invalid_thread_options_are_refused(void **state)
     (void)state;
     pthread_t thread;
     struct thread_settings thread_settings;
-    const struct tact_thread_options small_stack = {.stack_size = 1}, wild = {.priority = 1000};
-    assert_int_equal(
-        tact_thread_start(&thread, &small_stack, read_own_thread_settings, &thread_settings),
-        -EINVAL);
+    const struct tact_thread_options too_small_stack_options = {.stack_size = 1},
+                                     wild = {.priority = 1000};
+    assert_int_equal(tact_thread_start(&thread, &too_small_stack_options, read_own_thread_settings,
+                                       &thread_settings),
+                     -EINVAL);
     assert_int_equal(tact_thread_start(&thread, &wild, read_own_thread_settings, &thread_settings),
                      -EINVAL);
 }

@@ -17,8 +17,8 @@
 
 /* Number of dimensions in which a polytope is flat where it is farthest along d, at a vertex: 2 on
  * a face, 1 on an edge, whose direction is set, 0 at a vertex. */
-static int find_flat_directions_of_polytope(const struct tact_core *core, int64_t vertex,
-                                            const double d[3], double edge[3])
+static int count_flat_dimensions_at_vertex(const struct tact_core *core, int64_t vertex,
+                                           const double d[3], double edge[3])
 {
     double across[3];
     if (!core->faces) { /* the core is a point, or an axis along z */
@@ -57,7 +57,7 @@ static int find_flat_directions(const struct tact_core *core, int64_t vertex, co
     }
     if (core->vertex) {
         int64_t farthest = vertex < 0 ? tact_core_support(core, d, -1) : vertex;
-        return find_flat_directions_of_polytope(core, farthest, d, edge);
+        return count_flat_dimensions_at_vertex(core, farthest, d, edge);
     }
     if (core->kind == TACT_SHAPE_CYLINDER && tact_hypot(d[0], d[1]) < FLAT_SINE_TOLERANCE) {
         return 2;

@@ -48,14 +48,14 @@ static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
     double half_eigenvalue_difference = sqrt(half * half + part->xy * part->xy);
-    double axis_component = half_eigenvalue_difference + fabs(half),
-           size = sqrt(axis_component * axis_component + part->xy * part->xy);
+    double unscaled_axis_component = half_eigenvalue_difference + fabs(half),
+           size = sqrt(unscaled_axis_component * unscaled_axis_component + part->xy * part->xy);
     double square = part->x * part->x + part->y * part->y + sum / part->load;
     part->axis[0] = 1.0;
     part->axis[1] = 0.0;
     if (half_eigenvalue_difference > 1e-6 * sum) {
-        part->axis[0] = (half > 0.0 ? axis_component : part->xy) / size;
-        part->axis[1] = (half > 0.0 ? part->xy : axis_component) / size;
+        part->axis[0] = (half > 0.0 ? unscaled_axis_component : part->xy) / size;
+        part->axis[1] = (half > 0.0 ? part->xy : unscaled_axis_component) / size;
     }
     part->weight =
         sum > 0.0 ? (0.5 * sum + half_eigenvalue_difference) / sqrt(square * sqrt(square)) : 0.0;

@@ -113,7 +113,7 @@ TACT_INLINE void compute_pressures(double power, const tact_d4 *q, tact_d4 *out)
 }
 
 /* Sums over nodes of the integrands, with their weights. */
-struct node_sums {
+struct quadrature_sums {
     tact_d4 load, spring;           /* sums of the radial integrals F (rho) h / rho^2 of p and w */
     tact_d4 line_load, line_spring; /* sums of the potentials A and p */
     tact_d4 lever_spring;           /* sum of p times the position along the edge */
@@ -124,7 +124,7 @@ struct node_sums {
 TACT_INLINE void add_quadrature_nodes(const struct field_disc *disc,
                                       const struct field_potentials *middle,
                                       const struct rule *rule, int first, double h, double mean,
-                                      double half, double power, struct node_sums *s)
+                                      double half, double power, struct quadrature_sums *s)
 {
     const struct field_sphere *ball = disc->ball;
     const double load_scale = ball->radius / (power + 1.0), load_slope = 1.0 / (power + 2.0);
@@ -162,7 +162,7 @@ static void add_line_part(const struct field_disc *disc, const struct field_pote
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0), power = disc->ball->power;
     const struct rule *rule =
         choose_edge_quadrature_rule(disc->ball, disc->height * disc->height + h * h, t0, t1);
-    struct node_sums s;
+    struct quadrature_sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < rule->count; i += LANES) {
         if (power == 0.5) {

@@ -34,8 +34,8 @@ struct tact_field_scratch {
      * yet are at the end */
     struct field_cell_pair *tried;
     struct field_seeds seeds;
-    uint32_t *hash_slot;  /* hash table: indices of queued pairs in `tried` */
-    uint32_t *slot_query; /* number of the query that filled each slot of the hash table */
+    uint32_t *hash_slot;          /* hash table: indices of queued pairs in `tried` */
+    uint32_t *query_of_hash_slot; /* number of the query that filled each slot of the hash table */
     uint32_t query;
 };
 
@@ -64,9 +64,9 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
         scratch->polygon = calloc(polygons, sizeof *scratch->polygon);
         scratch->tried = calloc(scratch->pair_capacity, sizeof *scratch->tried);
         scratch->hash_slot = calloc(hash_slot_count, sizeof *scratch->hash_slot);
-        scratch->slot_query = calloc(hash_slot_count, sizeof *scratch->slot_query);
+        scratch->query_of_hash_slot = calloc(hash_slot_count, sizeof *scratch->query_of_hash_slot);
         if (tact_field_seeds_init(&scratch->seeds, SEEDS * polygons) || !scratch->polygon ||
-            !scratch->tried || !scratch->hash_slot || !scratch->slot_query) {
+            !scratch->tried || !scratch->hash_slot || !scratch->query_of_hash_slot) {
             tact_field_scratch_destroy(scratch);
             return NULL;
         }
@@ -80,7 +80,7 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
         free(scratch->polygon);
         free(scratch->tried);
         free(scratch->hash_slot);
-        free(scratch->slot_query);
+        free(scratch->query_of_hash_slot);
         tact_field_seeds_free(&scratch->seeds);
         free(scratch);
     }
@@ -89,7 +89,8 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
 static void begin_contact_surface_query(struct tact_field_scratch *scratch)
 {
     if (!++scratch->query) {
-        memset(scratch->slot_query, 0, scratch->hash_slot_count * sizeof *scratch->slot_query);
+        memset(scratch->query_of_hash_slot, 0,
+               scratch->hash_slot_count * sizeof *scratch->query_of_hash_slot);
         scratch->query = 1;
     }
 }
@@ -101,7 +102,7 @@ static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint3
 {
     uint64_t cell_pair_hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
     size_t i = (size_t)(cell_pair_hash >> 32) & (s->hash_slot_count - 1);
-    for (; s->slot_query[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
+    for (; s->query_of_hash_slot[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
         const struct field_cell_pair *p = &s->tried[s->hash_slot[i]];
         if (p->a == a && p->b == b) {
             return 1;
@@ -123,7 +124,7 @@ static void queue_cell_pair(struct surface_query *w, uint32_t a, uint32_t b)
         w->is_capacity_exceeded = 1;
         return;
     }
-    s->slot_query[i] = s->query;
+    s->query_of_hash_slot[i] = s->query;
     s->hash_slot[i] = (uint32_t)w->tried;
     s->tried[w->tried++] = (struct field_cell_pair){a, b};
 }

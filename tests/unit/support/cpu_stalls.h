@@ -56,7 +56,7 @@ static inline void *watch_cpu(void *unused)
     return NULL;
 }
 
-static inline void start_watching_cpus(void)
+static inline void start_stall_watch_threads(void)
 {
     const struct sched_param highest = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
     cpu_set_t allowed;
