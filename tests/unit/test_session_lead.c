@@ -273,21 +273,12 @@ static void peg_reaches_the_floor_of_its_hole(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_peg_XXXXXX";
-    struct run_result result;
-    struct tact_log *log;
+    struct tact_record *record;
     const int file = mkstemp(path);
     assert_true(file >= 0 && close(file) == 0 && remove(path) == 0);
-    run_scene(&(struct run_options){.scene = "peg_tool.yaml",
-                                    .seconds = 3.5,
-                                    .clock = TACT_LOOP_FREE,
-                                    .source = "host",
-                                    .record = path},
-              &result);
-    assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    assert_int_equal(tact_log_seek(log, 3450), 0);
-    assert_int_equal(tact_log_next(log, record), 1);
-    const double force = record->values[tact_log_field(log, "outputs_sent", NULL) + 2];
+    struct tact_log *log = record_and_open_log("peg_tool.yaml", 3.5, path, &record);
+    const double *v = read_values_of_tick(log, 3450, record);
+    const double force = v[tact_log_field(log, "outputs_sent", NULL) + 2];
     const double exact = 0.0025 * 300.0 * 1000.0 / 1300.0;
     print_message("%.5f N at the floor, quasi-static %.5f N\n", force, exact);
     assert_true(fabs(force - exact) < 0.02 * exact);
@@ -307,22 +298,12 @@ static void puck_puts_a_peg_into_its_hole(void **state)
     static const uint64_t ticks[MOMENTS] = {2780, 4999, 6499};
     double q[MOMENTS][6], target[MOMENTS][6], force[MOMENTS];
     char path[] = "/tmp/tact_puck_XXXXXX";
-    struct run_result result;
-    struct tact_log *log;
+    struct tact_record *record;
     const int file = mkstemp(path);
     assert_true(file >= 0 && close(file) == 0 && remove(path) == 0);
-    run_scene(&(struct run_options){.scene = "tool_puck.yaml",
-                                    .seconds = 6.5,
-                                    .clock = TACT_LOOP_FREE,
-                                    .source = "host",
-                                    .record = path},
-              &result);
-    assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    struct tact_log *log = record_and_open_log("tool_puck.yaml", 6.5, path, &record);
     for (int i = 0; i < MOMENTS; i++) {
-        assert_int_equal(tact_log_seek(log, ticks[i]), 0);
-        assert_int_equal(tact_log_next(log, record), 1);
-        const double *v = record->values;
+        const double *v = read_values_of_tick(log, ticks[i], record);
         memcpy(q[i], v + tact_log_field(log, "peg_position", NULL), sizeof q[i]);
         memcpy(target[i], v + tact_log_field(log, "peg_target", NULL), sizeof target[i]);
         force[i] = tact_v3_norm(v + tact_log_field(log, "peg_torque", NULL));

@@ -29,32 +29,21 @@ static void tool_presses_as_springs_in_series(void **state)
     (void)state;
     SKIP_UNDER_TSAN();
     char path[64];
-    struct run_result result;
-    struct tact_log *log;
+    struct tact_record *record;
     snprintf(path, sizeof path, "%s/tool.mcap", folder);
-    run_scene(&(struct run_options){.scene = "tool.yaml",
-                                    .seconds = 3.2,
-                                    .clock = TACT_LOOP_FREE,
-                                    .source = "host",
-                                    .record = path},
-              &result);
-    assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    struct tact_log *log = record_and_open_log("tool.yaml", 3.2, path, &record);
     const long q = tact_log_field(log, "stylus_position", NULL),
                sent = tact_log_field(log, "outputs_sent", NULL),
                energy = tact_log_field(log, "stylus_base_x_coupling", NULL) + 6,
                wrench = tact_log_field(log, "rock_stylus_base_wrench", NULL);
     assert_true(q >= 0 && sent >= 0 && wrench >= 0);
-    assert_int_equal(tact_log_seek(log, 1190), 0);
-    assert_int_equal(tact_log_next(log, record), 1);
-    const double *v = record->values, force = v[sent + 2];
+    const double *v = read_values_of_tick(log, 1190, record), force = v[sent + 2];
     const double pressed = (v[q + 2] + 0.03) * 300.0 * 1000.0 / 1300.0;
     print_message("pressed with %.4f N, quasi-static %.4f N, contact %.4f N\n", force, pressed,
                   -v[wrench + 2]);
     assert_true(fabs(force - pressed) < 0.02 * pressed);
     assert_true(fabs(force + v[wrench + 2]) < 0.01 * pressed);
-    assert_int_equal(tact_log_seek(log, 3199), 0);
-    assert_int_equal(tact_log_next(log, record), 1);
+    v = read_values_of_tick(log, 3199, record);
     print_message("stroke ends at %.1f mm, turned by %.2f and %.2f rad; %.1f mJ absorbed\n",
                   v[q] * 1e3, v[q + 3], v[q + 4], v[energy] * 1e3);
     assert_true(v[q] < -0.02 && v[q + 3] > 0.2 && v[q + 4] < -0.2 && v[energy] > 0.05);

@@ -173,6 +173,30 @@ void run_scene(const struct run_options *o, struct run_result *result)
     free(text);
 }
 
+struct tact_log *record_and_open_log(const char *scene, double seconds, const char *path,
+                                     struct tact_record **record)
+{
+    struct run_result result;
+    struct tact_log *log;
+    run_scene(&(struct run_options){.scene = scene,
+                                    .seconds = seconds,
+                                    .clock = TACT_LOOP_FREE,
+                                    .source = "host",
+                                    .record = path},
+              &result);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    assert_non_null(*record);
+    return log;
+}
+
+const double *read_values_of_tick(struct tact_log *log, uint64_t tick, struct tact_record *record)
+{
+    assert_int_equal(tact_log_seek(log, tick), 0);
+    assert_int_equal(tact_log_next(log, record), 1);
+    return record->values;
+}
+
 /* Mean of two fingers' patch centres in the frame of the body whose pose is given. */
 static void contact_point_of_fingers(const double *pose, const double *a, const double *b,
                                      double *out)

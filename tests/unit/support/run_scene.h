@@ -39,6 +39,14 @@ void skip_test_without_opencl(void);
 /* Fails the test where the scene cannot be loaded or its session created. */
 void run_scene(const struct run_options *options, struct run_result *result);
 
+/* Runs a scene of examples/scenes free-wheeling, with the moments of the host, and opens the log of
+ * it at `path`; *record: for its ticks, freed by the caller with free(). */
+struct tact_log *record_and_open_log(const char *scene, double seconds, const char *path,
+                                     struct tact_record **record);
+
+/* The values of a tick of a log, in `record`. */
+const double *read_values_of_tick(struct tact_log *log, uint64_t tick, struct tact_record *record);
+
 /* Loads a scene given as text and creates its session; fails the test where that fails. The caller
  * frees both. */
 void open_session_of_scene_text(const char *text, const struct tact_session_options *options,
