@@ -153,6 +153,16 @@ static inline void tact_m3_mul_t(double *r, const double *a, const double *b)
     }
 }
 
+/** r = A^T B; r must be neither. */
+static inline void tact_m3_tmul(double *r, const double *a, const double *b)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            r[3 * i + j] = a[i] * b[j] + a[3 + i] * b[3 + j] + a[6 + i] * b[6 + j];
+        }
+    }
+}
+
 /** Sets the rotation matrix of a unit quaternion. */
 static inline void tact_quat_to_m3(double *r, const double *q)
 {

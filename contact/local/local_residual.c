@@ -34,7 +34,7 @@ struct scaled_contact_state {
     double impulse_unit[6], x[6], u[6];
     double rho; /* factor from velocities to impulses: inverse of the largest diagonal entry of S */
     double untransmitted_force;   /* magnitude of components that the patch does not transmit, as a
-                      force   that causes    the same motion */
+                      force that causes the same motion */
     double squared_bias_velocity; /* square of b */
 };
 

@@ -4,6 +4,10 @@
 
 #include "contact/shape/charts.h"
 
+/* Depth of the stack on which the nodes of a tree over a surface, which is balanced, are visited;
+ * of two trees, twice this. */
+enum { CHART_TREE_STACK_DEPTH = 128 };
+
 /* A node of the tree over the cells of a surface, shape frame: a ball that contains its part of the
  * surface and a cone that contains the outward normals there. */
 struct chart_node {

@@ -51,7 +51,7 @@ struct broad_phase {
     int *order; /* shapes except half-spaces, sorted by sort_interval_start */
     int sorted_shape_count;
     double *sort_interval_start;   /* lower end of each shape's interval along the axis of the
-                                 broad-phase   search [m] */
+                                 broad-phase search [m] */
     double *position_at_search;    /* three numbers a shape: its position at the last broad-phase
                                       search [m] */
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last

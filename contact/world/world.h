@@ -65,7 +65,7 @@ struct tact_contact {
                                     pair that does not touch */
     int split;      /**< number of pieces that the pair was solved as; 0: one contact. With pieces,
                        impulse,      wrench and limits are the sums over all pieces about the whole
-                       patch,      margins the      smallest */
+                       patch, margins the smallest */
     double preload; /**< depth beyond the target that the overlap had at the start and still has
                        [m]. It is not pushed open, and only decreases. 0: none. For a shape wholly
                        inside the other, which has no depth, 33 times its size */

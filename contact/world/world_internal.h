@@ -103,7 +103,7 @@ struct block {
     int is_only_contact_of_bodies; /* 1: no other contact acts on the bodies of this one */
     double bias_velocity; /* normal velocity that the stabilisation of the overlap demands [m/s] */
     double pre_force_velocity[3];   /* normal velocity and angular velocity about t1, t2 before
-                                 gravity and   drives of this tick [m/s, rad/s] */
+                                 gravity and drives of this tick [m/s, rad/s] */
     double added_closing_velocity;  /* closing velocity that gravity and drives add in this tick
                                        [m/s] */
     double restitution_velocity[3]; /* target of the normal velocity and of the two tipping rates

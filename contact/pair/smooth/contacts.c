@@ -114,12 +114,7 @@ static void init_torus_ring(const struct smooth_pair *pair, int torus_index,
     tact_v3_scale(y, y, pair->shape[torus_index]->size[0]);
     tact_m3_tmul_v3(ring->ring_axes[0], other, x);
     tact_m3_tmul_v3(ring->ring_axes[1], other, y);
-    for (int i = 0; i < 9; i++) { /* to' other */
-        ring->back[i] = 0.0;
-        for (int k = 0; k < 3; k++) {
-            ring->back[i] += to[3 * k + i / 3] * other[3 * k + i % 3];
-        }
-    }
+    tact_m3_tmul(ring->back, to, other);
 }
 
 /* Distance of the torus' tube from the other surface at an angle of the ring, given by its cosine

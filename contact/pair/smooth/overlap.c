@@ -12,7 +12,6 @@
 #define STEP_BEYOND_SURFACE_RATIO 2.0
 
 enum {
-    OVERLAP_STACK_DEPTH = 128,   /* depth of the stack of tree nodes; trees are balanced */
     MAX_POINTS_OF_LEAF = 3,      /* of a leaf that are tested against a closed form */
     MAX_CLOSEST_POINT_STEPS = 8, /* from the middle of a cell to the closest point */
 };
@@ -33,13 +32,7 @@ static void init_overlap_search(const struct smooth_pair *pair, struct overlap_s
             s->min_depth = tact_min(s->min_depth, MIN_INSIDE_DEPTH_RATIO * pair->charts[k]->radius);
         }
     }
-    for (int i = 0; i < 9; i++) { /* rotation[1]' rotation[0] */
-        s->rotation_a_to_b[i] = 0.0;
-        for (int k = 0; k < 3; k++) {
-            s->rotation_a_to_b[i] +=
-                pair->rotation[1][3 * k + i / 3] * pair->rotation[0][3 * k + i % 3];
-        }
-    }
+    tact_m3_tmul(s->rotation_a_to_b, pair->rotation[1], pair->rotation[0]);
     tact_m3_tmul_v3(s->origin_a_in_b, pair->rotation[1], pair->origin_offset);
 }
 
@@ -69,7 +62,7 @@ static const struct chart_node *nearest_leaf(const struct tact_charts *charts, c
 {
     const struct chart_node *nearest = NULL;
     double least = INFINITY;
-    int stack[OVERLAP_STACK_DEPTH], count = 1;
+    int stack[CHART_TREE_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &charts->nodes[stack[--count]];
@@ -134,7 +127,7 @@ static int is_leaf_inside(const struct overlap_search *s, int k, const double at
 static int do_chart_surfaces_cross(const struct overlap_search *s)
 {
     const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
-    int stack[2 * OVERLAP_STACK_DEPTH][2], count = 1;
+    int stack[2 * CHART_TREE_STACK_DEPTH][2], count = 1;
     stack[0][0] = stack[0][1] = 0;
     while (count > 0) {
         count--;
@@ -212,7 +205,7 @@ static int does_leaf_reach_into_closed_form(const struct overlap_search *s, int 
 static int do_charts_reach_into_closed_form(const struct overlap_search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
-    int stack[OVERLAP_STACK_DEPTH], count = 1;
+    int stack[CHART_TREE_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];

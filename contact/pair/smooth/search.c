@@ -33,8 +33,7 @@
 #define CURVATURE_BOUND_MARGIN 1.3
 
 enum {
-    SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of tree nodes; trees are balanced */
-    MAX_NEWTON_STARTS = 64,   /* number of best start points kept for Newton's method */
+    MAX_NEWTON_STARTS = 64,       /* number of best start points kept for Newton's method */
     SUPPORT_POINT_ITERATIONS = 6, /* number of steps from a start point by support points */
 };
 
@@ -42,7 +41,7 @@ enum {
  * form. */
 struct newton_start {
     double closest_point_residual;    /* distance of the cells' centres from being closest points,
-                       relative to the cells'    size */
+                                         relative to the cells' size */
     const struct chart_node *cell[2]; /* NULL: closed form */
     double place[2][3];
 };
@@ -363,7 +362,7 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
 static void search_node_against_closed_form(struct chart_search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
-    int stack[SEARCH_STACK_DEPTH], count = 1;
+    int stack[CHART_TREE_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];
@@ -418,7 +417,7 @@ static int may_chart_nodes_touch(const struct chart_search *s, const struct char
 static void search_charts(struct chart_search *s)
 {
     const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
-    int stack[2 * SEARCH_STACK_DEPTH][2], count = 1;
+    int stack[2 * CHART_TREE_STACK_DEPTH][2], count = 1;
     stack[0][0] = stack[0][1] = 0;
     while (count > 0) {
         count--;
@@ -464,13 +463,7 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near,
     }
     s.same_distance = SAME_CONTACT_RATIO * size;
     if (pair->charts[0] && pair->charts[1]) {
-        for (int i = 0; i < 9; i++) { /* rotation[0]' rotation[1] */
-            s.rotation_b_to_a[i] = 0.0;
-            for (int k = 0; k < 3; k++) {
-                s.rotation_b_to_a[i] +=
-                    pair->rotation[0][3 * k + i / 3] * pair->rotation[1][3 * k + i % 3];
-            }
-        }
+        tact_m3_tmul(s.rotation_b_to_a, pair->rotation[0], pair->rotation[1]);
         tact_m3_tmul_v3(s.origin_b, pair->rotation[0], pair->origin_offset);
         tact_v3_scale(s.origin_b, s.origin_b, -1.0);
         search_charts(&s);
