@@ -100,9 +100,9 @@ struct mock_pad {
     UMockdevTestbed *testbed;
     UMockdevIoctlBase *ioctls;
     GMainContext *context; /* GLib context of the thread that answers ioctls */
-    GMainLoop *loop;
     GThread *thread;
-    int number; /* number N of the device node /dev/input/eventN */
+    atomic_bool is_ending; /* the thread ends; a GMainLoop would not, quit before it has begun */
+    int number;            /* number N of the device node /dev/input/eventN */
     bool is_plugged_in;
     atomic_bool read_fails; /* as of an unplugged device: reads of the node fail with ENODEV */
     char node[64];
@@ -342,7 +342,9 @@ static gpointer serve_ioctl_requests(gpointer user)
 {
     struct mock_pad *pad = user;
     g_main_context_push_thread_default(pad->context);
-    g_main_loop_run(pad->loop);
+    while (!atomic_load(&pad->is_ending)) {
+        g_main_context_iteration(pad->context, TRUE);
+    }
     g_main_context_pop_thread_default(pad->context);
     return NULL;
 }
@@ -406,7 +408,6 @@ struct mock_pad *mock_pad_new(const char *device, const char **failure_reason)
     pad->number = 6;
     pad->testbed = umockdev_testbed_new();
     pad->context = g_main_context_new();
-    pad->loop = g_main_loop_new(pad->context, FALSE);
     g_main_context_push_thread_default(pad->context);
     pad->ioctls = umockdev_ioctl_base_new();
     g_signal_connect(pad->ioctls, "handle-ioctl", G_CALLBACK(on_ioctl), pad);
@@ -516,11 +517,11 @@ void mock_pad_free(struct mock_pad *pad)
     if (pad->is_plugged_in) {
         mock_pad_unplug(pad, true);
     }
-    g_main_loop_quit(pad->loop);
+    atomic_store(&pad->is_ending, true);
+    g_main_context_wakeup(pad->context);
     g_thread_join(pad->thread);
     g_object_unref(pad->ioctls);
     g_object_unref(pad->testbed);
-    g_main_loop_unref(pad->loop);
     g_main_context_unref(pad->context);
     pthread_mutex_destroy(&pad->lock);
     free(pad);
