@@ -129,7 +129,7 @@ int import_hand(const char *command, const struct hand_import *h)
     rc = rc ? rc : tact_file_read(h->path, TACT_HAND_FILE_BYTES, &text, &size);
     if (rc) {
         tact_error_set(&err, rc, "cannot be read: %s; expected an MJCF or URDF file",
-                       strerror(-rc));
+                       tact_file_failure_reason(rc));
         return command_error(&err);
     }
     rc = tact_hand_file_load(text, size, h->path, &files, &options, &hand, &err);

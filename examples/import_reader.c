@@ -244,7 +244,7 @@ int import_read_in_other_process(const char *path, const char *program, const ch
     tact_error_at(err, path, 0, 0, NULL);
     int rc = tact_file_read(path, TACT_FILE_MESH_BYTES, &data, &size);
     if (rc) {
-        return tact_error_set(err, rc, "cannot be read: %s", strerror(-rc));
+        return tact_error_set(err, rc, "cannot be read: %s", tact_file_failure_reason(rc));
     }
     x.data = data;
     x.size = (size_t)size;

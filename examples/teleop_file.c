@@ -113,7 +113,7 @@ int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
     *out = NULL;
     if (rc) {
         tact_error_at(err, path, 0, 0, NULL);
-        return tact_error_set(err, rc, "cannot be read: %s", strerror(-rc));
+        return tact_error_set(err, rc, "cannot be read: %s", tact_file_failure_reason(rc));
     }
     rc = tact_yaml_load(path, text, size, &file_schema, &loaded_settings, err);
     if (rc) {

@@ -119,7 +119,7 @@ int read_soup_of_file(const char *path, double scale, struct tact_soup *out, str
         tact_error_set(err, rc, "expected a mesh file of at most %d MiB",
                        TACT_FILE_MESH_BYTES >> 20);
     } else if (rc) {
-        tact_error_set(err, rc, "%s", rc == -EISDIR ? "not a regular file" : strerror(-rc));
+        tact_error_set(err, rc, "%s", tact_file_failure_reason(rc));
     }
     rc = rc ? rc : tact_soup_read(data, size, path, scale, out, err);
     free(data);

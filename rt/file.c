@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,4 +52,9 @@ int tact_file_read(const char *path, uint64_t limit, char **data, uint64_t *size
     int rc = read_open_file(fd, limit, data, size);
     close(fd);
     return rc;
+}
+
+const char *tact_file_failure_reason(int rc)
+{
+    return rc == -EISDIR ? "not a regular file" : strerror(-rc);
 }

@@ -1,4 +1,4 @@
-/** * Reading untrusted files whole: scenes, meshes, calibrations. */
+/** Reading untrusted files whole: scenes, meshes, calibrations. */
 #ifndef TACT_RT_FILE_H
 #define TACT_RT_FILE_H
 
@@ -16,6 +16,10 @@ TACT_BEGIN_DECLS
  * @retval -EISDIR  not a regular file
  * @retval -ENOMEM, or the negative errno of opening or reading */
 TACT_API int tact_file_read(const char *path, uint64_t limit, char **data, uint64_t *size);
+
+/** The reason for which tact_file_read() failed, as a phrase for a message, from its negative
+ * result. Not real-time safe. */
+TACT_API const char *tact_file_failure_reason(int rc);
 
 TACT_END_DECLS
 

@@ -353,10 +353,8 @@ static char *read_ati_file(const char *path, int *rc, struct tact_error *err)
     if (*rc == -EFBIG) {
         tact_error_set(err, *rc, "%s: larger than %d bytes: not a calibration file of ATI", path,
                        MAX_FILE_BYTES);
-    } else if (*rc == -EISDIR) {
-        *rc = tact_error_set(err, -EINVAL, "cannot open %s: not a regular file", path);
     } else if (*rc) {
-        tact_error_set(err, *rc, "cannot open %s: %s", path, strerror(-*rc));
+        tact_error_set(err, *rc, "cannot open %s: %s", path, tact_file_failure_reason(*rc));
     } else if (memchr(text, 0, size)) {
         *rc = tact_error_set(err, -EINVAL, "%s: not a text file, so no calibration file of ATI",
                              path);

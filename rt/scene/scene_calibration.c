@@ -109,7 +109,7 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
     snprintf(key, sizeof key, "devices[%u].calibration", number);
     if (rc) {
         tact_scene_report_bad_value(check, key, "cannot read %.200s: %s; tact calibrate writes it",
-                                    device->calibration, strerror(-rc));
+                                    device->calibration, tact_file_failure_reason(rc));
         return rc;
     }
     rc = tact_scene_index_create(device->calibration_text, (size_t)device->calibration_size,

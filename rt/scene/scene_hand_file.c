@@ -187,7 +187,7 @@ static int merge_hand_file(const struct tact_scene_check *check, struct tact_sce
     if (rc) {
         tact_scene_report_bad_value(check, path,
                                     "cannot read %.200s: %s; expected an MJCF or URDF file", file,
-                                    strerror(-rc));
+                                    tact_file_failure_reason(rc));
         return rc;
     }
     copy_folder_of_path(file, folder, sizeof folder);

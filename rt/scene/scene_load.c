@@ -107,7 +107,7 @@ int tact_scene_load(const char *path, struct tact_scene **out, struct tact_error
         return tact_error_set(err, rc,
                               "cannot be read: %s; expected a scene in YAML of at most "
                               "16 MiB",
-                              strerror(-rc));
+                              tact_file_failure_reason(rc));
     }
     rc = tact_scene_parse(text, size, path, NULL, out, err);
     free(text);

@@ -42,7 +42,7 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
     if (rc) {
         tact_scene_report_bad_value(
             check, path, "cannot read mesh file %.200s: %s; expected an OBJ, STL, VTK or Gmsh file",
-            shape->file, strerror(-rc));
+            shape->file, tact_file_failure_reason(rc));
     }
     return rc;
 }

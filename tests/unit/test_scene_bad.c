@@ -91,6 +91,7 @@ static void absent_scene_file_is_refused(void **state)
     assert_int_equal(tact_scene_load("/nowhere/at/all.yaml", &scene, &err), -ENOENT);
     assert_string_equal(err.file, "/nowhere/at/all.yaml");
     assert_int_equal(tact_scene_load("/dev/zero", &scene, &err), -EISDIR);
+    assert_non_null(strstr(err.text, "cannot be read: not a regular file; expected a scene"));
     assert_int_equal(tact_scene_load(TACT_SOURCE_DIR, &scene, NULL), -EISDIR);
     assert_null(scene);
 }
