@@ -78,14 +78,16 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
     const size_t n = (size_t)(count > 0 ? count : 1);
     const int has_mimics_or_tendons = tact_hand_has_mimics_or_tendons(links, count);
     hand->links = calloc(n, sizeof *hand->links);
+    hand->velocities = calloc(2 * n, sizeof *hand->velocities);
     hand->numbers =
-        calloc(n * n * (size_t)(4 + has_mimics_or_tendons) + n * (17 + 2 * TACT_UNKNOWNS_PER_NODE),
+        calloc(n * n * (size_t)(4 + has_mimics_or_tendons) + n * (18 + 2 * TACT_UNKNOWNS_PER_NODE),
                sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
     hand->integers = calloc(n * (7 + TACT_UNKNOWNS_PER_NODE), sizeof *hand->integers);
-    if (!hand->links || !hand->numbers || !hand->rows || !hand->integers) {
+    if (!hand->links || !hand->velocities || !hand->numbers || !hand->rows || !hand->integers) {
         return -ENOMEM;
     }
+    hand->velocities_at_rates = hand->velocities + n;
     hand->count = count;
     hand->has_mimics_or_tendons = has_mimics_or_tendons;
     double *next = hand->numbers,
@@ -96,7 +98,7 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
         next += n * n;
     }
     hand->coordinate_mass = has_mimics_or_tendons ? hand->coordinate_mass : hand->mass;
-    double **vector_arrays[19] = {&hand->state.q,
+    double **vector_arrays[20] = {&hand->state.q,
                                   &hand->state.v,
                                   &hand->state.target,
                                   &hand->state.target_rate,
@@ -111,13 +113,14 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
                                   &hand->full_factor.inverse,
                                   &hand->unlocked_factor.inverse,
                                   &hand->drive_gains,
+                                  &hand->drive_impulses,
                                   &hand->momentum,
                                   &hand->last_momentum,
                                   &hand->w,
                                   &hand->rate_change};
-    for (int i = 0; i < 19; i++) {
+    for (int i = 0; i < 20; i++) {
         *vector_arrays[i] = next;
-        next += i < 17 ? n : TACT_UNKNOWNS_PER_NODE * n;
+        next += i < 18 ? n : TACT_UNKNOWNS_PER_NODE * n;
     }
     int **index_arrays[8] = {&hand->parent,
                              &hand->up,
@@ -184,6 +187,7 @@ void tact_hand_destroy(struct tact_hand *hand)
 {
     if (hand) {
         free(hand->links);
+        free(hand->velocities);
         free(hand->tendon_terms);
         free(hand->numbers);
         free(hand->integers);
@@ -289,6 +293,7 @@ static double drive_torque_at_tick_rates(const struct tact_hand *hand, int i, do
                               : constant_torque - drive_torque_of_rates(hand, i, h);
 }
 
+/* Factors the mass matrix with the implicit gains of the drives, and sets drive_impulses. */
 static int factor_mass_with_drives(struct tact_hand *hand, double h)
 {
     double *diagonal = hand->scratch;
@@ -311,26 +316,25 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
         link->tendon_drive_gain = def->tendon_count ? all : 0.0;
         diagonal[link->coordinate] += square * (h * def->viscous + own);
         hand->drive_gains[link->coordinate] += square * own;
+        hand->drive_impulses[i] = h * constant_drive_torque(hand, i);
     }
     return tact_hand_factor_mass_matrix(hand, diagonal);
 }
 
 /* Solves for the joint rates, (M + h D + h^2 K)^-1 (rhs + h drives + extra), and for the factored
  * rates w. */
-static void solve_joint_rates(struct tact_hand *hand, double h,
-                              const double *external_joint_impulse)
+static void solve_joint_rates(struct tact_hand *hand, const double *external_joint_impulse)
 {
     for (int i = 0; i < hand->count; i++) {
         const int acts_on_tendon = hand->links[i].def.tendon_count > 0;
-        hand->velocity[i] = hand->rhs[i] +
-                            (acts_on_tendon ? 0.0 : h * constant_drive_torque(hand, i)) +
+        hand->velocity[i] = hand->rhs[i] + (acts_on_tendon ? 0.0 : hand->drive_impulses[i]) +
                             (external_joint_impulse ? external_joint_impulse[i] : 0.0);
     }
     for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
-        const double impulse = def->tendon_count ? h * constant_drive_torque(hand, i) : 0.0;
         for (int k = 0; k < def->tendon_count; k++) {
-            hand->velocity[def->tendon[k].joint] += def->tendon[k].coefficient * impulse;
+            hand->velocity[def->tendon[k].joint] +=
+                def->tendon[k].coefficient * hand->drive_impulses[i];
         }
     }
     tact_hand_project_to_coordinates(hand, hand->velocity);
@@ -423,7 +427,7 @@ static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const
     memcpy(hand->scratch, hand->velocity, (size_t)hand->count * sizeof *hand->scratch);
     hand->has_bias_at_last_rates = 0;
     if (impulse) {
-        solve_joint_rates(hand, h, NULL);
+        solve_joint_rates(hand, NULL);
         const double predicted_energy = twice_kinetic_energy(hand, hand->scratch),
                      known_energy = tact_dot(hand->state.v, hand->last_momentum, hand->count) +
                                     twice_kinetic_energy(hand, hand->velocity);
@@ -448,7 +452,7 @@ static int predict_joint_rates(struct tact_hand *hand, double h, const double *i
         has_drive_torque_limits |= hand->links[i].def.limit > 0.0;
     }
     for (int pass = 0; !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
-        solve_joint_rates(hand, h, impulse);
+        solve_joint_rates(hand, impulse);
         if (!has_drive_torque_limits || !mark_drives_at_torque_limit(hand, h)) {
             break;
         }
@@ -476,7 +480,7 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     int rc = predict_joint_rates(hand, h, impulse);
     if (!rc) {
         recompute_bias_at_mean_rates(hand, h, gravity, impulse);
-        solve_joint_rates(hand, h, NULL);
+        solve_joint_rates(hand, NULL);
     }
     return rc;
 }

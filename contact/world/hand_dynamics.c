@@ -62,37 +62,54 @@ static void update_link_pose_and_inertia(struct tact_hand *hand, int i)
     tact_m3_mul_t(link->world, ri, r);
 }
 
-/* Sets the terms of the velocity product of link i, the rate of change of its joint's motion times
+/* Sets the terms of the velocity product of a link, the rate of change of its joint's motion times
  * the joint rate: the cross product of the twists of link and joint. The rotation axes of a base
  * are fixed, and move with the base at the first of the rates. */
-static void set_joint_velocity_product(const double *rates, struct link *link,
-                                       const double joint[6])
+static void set_joint_velocity_product(const struct link *link, const double *rates,
+                                       const double joint[6], struct link_velocity *velocity)
 {
     if (link->def.joint != TACT_JOINT_BASE) {
-        tact_v3_cross(link->velocity_product[0], link->velocity + 3, joint);
-        tact_v3_cross(link->velocity_product[1], link->velocity, joint + 3);
-        tact_v3_cross(link->velocity_product[2], link->velocity + 3, joint + 3);
+        tact_v3_cross(velocity->product[0], velocity->twist + 3, joint);
+        tact_v3_cross(velocity->product[1], velocity->twist, joint + 3);
+        tact_v3_cross(velocity->product[2], velocity->twist + 3, joint + 3);
     } else if (link->is_rotational) {
-        tact_v3_cross(link->velocity_product[0], rates, joint + 3);
+        tact_v3_cross(velocity->product[0], rates, joint + 3);
     }
 }
 
-/* Sets the twists of all links, and their velocity-product terms, at given joint rates. */
-static void set_link_velocities(struct tact_hand *hand, const double *rates)
+/* Sets the twists of all links, and their velocity products, at given joint rates. */
+static void set_link_velocities(const struct tact_hand *hand, const double *rates,
+                                struct link_velocity *velocities)
 {
     for (int i = 0; i < hand->count; i++) {
-        struct link *link = &hand->links[i];
-        memset(link->velocity, 0, sizeof link->velocity);
+        const struct link *link = &hand->links[i];
+        double *twist = velocities[i].twist, joint[6];
+        memset(twist, 0, sizeof velocities[i].twist);
         if (link->def.parent >= 0) {
-            memcpy(link->velocity, hand->links[link->def.parent].velocity, sizeof link->velocity);
+            memcpy(twist, velocities[link->def.parent].twist, sizeof velocities[i].twist);
         }
-        double joint[6];
         for (int k = 0; k < 6; k++) {
             joint[k] = link->motion[k] * rates[i];
-            link->velocity[k] += joint[k];
+            twist[k] += joint[k];
         }
-        set_joint_velocity_product(rates, link, joint);
+        set_joint_velocity_product(link, rates, joint, &velocities[i]);
     }
+}
+
+/* Sets the inertia of a link alone about the origin of the base (parallel axes). */
+static void set_inertia_about_base(struct link *link)
+{
+    double m = link->def.mass, *in = link->inertia_about_base;
+    const double *c = link->center, *w = link->world;
+    double c2 = tact_v3_dot(c, c);
+    in[0] = m;
+    tact_v3_scale(in + 1, c, m);
+    in[4] = w[0] + m * (c2 - c[0] * c[0]);
+    in[5] = w[4] + m * (c2 - c[1] * c[1]);
+    in[6] = w[8] + m * (c2 - c[2] * c[2]);
+    in[7] = w[1] - m * c[0] * c[1];
+    in[8] = w[2] - m * c[0] * c[2];
+    in[9] = w[5] - m * c[1] * c[2];
 }
 
 void tact_hand_refresh(struct tact_hand *hand)
@@ -103,7 +120,10 @@ void tact_hand_refresh(struct tact_hand *hand)
     for (int i = hand->has_moving_base ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         update_link_pose_and_inertia(hand, i);
     }
-    set_link_velocities(hand, hand->state.v);
+    for (int i = 0; i < hand->count; i++) {
+        set_inertia_about_base(&hand->links[i]);
+    }
+    set_link_velocities(hand, hand->state.v, hand->velocities);
 }
 
 /* Spatial momentum (or force) of the inertia `in` at a twist (or acceleration) t, about the origin
@@ -122,22 +142,6 @@ static void multiply_by_spatial_inertia(const double *in, const double *t, doubl
     out[5] = j[4] * w[0] + j[5] * w[1] + j[2] * w[2] + hxv[2];
 }
 
-/* The inertia of the link alone about the origin of the base (parallel axes). */
-static void link_inertia_about_base(const struct link *link, double *in)
-{
-    double m = link->def.mass;
-    const double *c = link->center, *w = link->world;
-    double c2 = tact_v3_dot(c, c);
-    in[0] = m;
-    tact_v3_scale(in + 1, c, m);
-    in[4] = w[0] + m * (c2 - c[0] * c[0]);
-    in[5] = w[4] + m * (c2 - c[1] * c[1]);
-    in[6] = w[8] + m * (c2 - c[2] * c[2]);
-    in[7] = w[1] - m * c[0] * c[1];
-    in[8] = w[2] - m * c[0] * c[2];
-    in[9] = w[5] - m * c[1] * c[2];
-}
-
 static double dot_product_6(const double *a, const double *b)
 {
     return tact_v3_dot(a, b) + tact_v3_dot(a + 3, b + 3);
@@ -148,7 +152,8 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
     int n = hand->count;
     memset(m, 0, sizeof *m * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {
-        link_inertia_about_base(&hand->links[i], hand->links[i].subtree_inertia);
+        struct link *link = &hand->links[i];
+        memcpy(link->subtree_inertia, link->inertia_about_base, sizeof link->subtree_inertia);
     }
     for (int i = n - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
@@ -167,15 +172,15 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
     }
 }
 
-/* Adds to out the velocity product of link i: the rate of change of its joint's motion, times the
+/* Adds to out the velocity product of a link: the rate of change of its joint's motion, times the
  * joint rate. */
-static void add_joint_velocity_product(const struct tact_hand *hand, int i, double *out)
+static void add_joint_velocity_product(const struct link *link,
+                                       const struct link_velocity *velocity, double *out)
 {
-    const struct link *link = &hand->links[i];
-    tact_v3_add(out, out, link->velocity_product[0]);
+    tact_v3_add(out, out, velocity->product[0]);
     if (link->def.joint != TACT_JOINT_BASE) {
-        tact_v3_add(out, out, link->velocity_product[1]);
-        tact_v3_add(out + 3, out + 3, link->velocity_product[2]);
+        tact_v3_add(out, out, velocity->product[1]);
+        tact_v3_add(out + 3, out + 3, velocity->product[2]);
     }
 }
 
@@ -185,7 +190,7 @@ void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const
     double along[3];
     memset(rate, 0, 6 * sizeof *rate);
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        add_joint_velocity_product(hand, i, rate);
+        add_joint_velocity_product(&hand->links[i], &hand->velocities[i], rate);
     }
     tact_hand_link_twist(hand, link, point, twist);
     double arm[3];
@@ -215,12 +220,13 @@ static void add_spatial_force_cross(double *out, const double *a, const double *
     tact_v3_add(out + 3, out + 3, t);
 }
 
-void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity[3],
-                                    double *bias_torques)
+/* Bias torques at the joint rates that the velocities of the links belong to. */
+static void compute_bias_torques(struct tact_hand *hand, const struct link_velocity *velocities,
+                                 const double gravity[3], double *bias_torques)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
-        double inertia[10], momentum[6];
+        double momentum[6];
         for (int k = 0; k < 6; k++) {
             link->acceleration[k] = k < 3 ? -gravity[k] : 0.0;
         }
@@ -228,11 +234,10 @@ void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity
             memcpy(link->acceleration, hand->links[link->def.parent].acceleration,
                    sizeof link->acceleration);
         }
-        add_joint_velocity_product(hand, i, link->acceleration);
-        link_inertia_about_base(link, inertia);
-        multiply_by_spatial_inertia(inertia, link->velocity, momentum);
-        multiply_by_spatial_inertia(inertia, link->acceleration, link->force);
-        add_spatial_force_cross(link->force, link->velocity, momentum);
+        add_joint_velocity_product(link, &velocities[i], link->acceleration);
+        multiply_by_spatial_inertia(link->inertia_about_base, velocities[i].twist, momentum);
+        multiply_by_spatial_inertia(link->inertia_about_base, link->acceleration, link->force);
+        add_spatial_force_cross(link->force, velocities[i].twist, momentum);
     }
     for (int i = hand->count - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
@@ -246,18 +251,23 @@ void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity
     }
 }
 
+void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity[3],
+                                    double *bias_torques)
+{
+    compute_bias_torques(hand, hand->velocities, gravity, bias_torques);
+}
+
 void tact_hand_compute_bias_torques_at_rates(struct tact_hand *hand, const double *rates,
                                              const double gravity[3], double *bias_torques)
 {
-    set_link_velocities(hand, rates);
-    tact_hand_compute_bias_torques(hand, gravity, bias_torques);
-    set_link_velocities(hand, hand->state.v);
+    set_link_velocities(hand, rates, hand->velocities_at_rates);
+    compute_bias_torques(hand, hand->velocities_at_rates, gravity, bias_torques);
 }
 
 void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
                           double twist[6])
 {
-    const double *v = hand->links[link].velocity;
+    const double *v = hand->velocities[link].twist;
     double arm[3], turn[3];
     tact_v3_sub(arm, point, hand->base.position);
     tact_v3_cross(turn, v + 3, arm);

@@ -16,6 +16,14 @@
        * joints                                                                                    \
        */
 
+/* Velocity of a link at given joint rates. */
+struct link_velocity {
+    double twist[6];      /* twist of the link, linear part at the origin of the base */
+    double product[3][3]; /* velocity product: two terms of the linear part and one of the angular
+                             part of the rate of change of the joint's motion times its rate; a
+                             joint of the base has only the first, or 0 */
+};
+
 struct link {
     struct tact_link_def def;
     int is_rotational;     /* 1: the joint value is an angle */
@@ -27,12 +35,9 @@ struct link {
                          of the base, world */
     double center[3]; /* the link's centre of mass relative to the origin of the base, world axes */
     double world[9];  /* inertia about the link's centre of mass, world axes */
-    double subtree_inertia[10]; /* inertia of the link's subtree about the origin of the base: m, m
-                                   c (3), J xx yy zz xy xz yz */
-    double velocity[6];         /* twist of the link, linear part at the origin of the base */
-    double velocity_product[3][3]; /* two terms of the linear part and one of the angular part of
-                             the rate of change of `motion` times the joint's rate; a joint of the
-                             base has only the first, or 0 */
+    double inertia_about_base[10]; /* inertia of the link alone about the origin of the base, at its
+                                      present pose: m, m c (3), J xx yy zz xy xz yz */
+    double subtree_inertia[10];    /* that of the link's subtree */
     double acceleration[6];
     double force[6]; /* wrench on the link about the origin of the base */
     int coordinate;  /* index of the coordinate that the joint is, or that it is tied to */
@@ -59,6 +64,8 @@ struct tact_hand {
     int count;
     struct tact_pose base;
     struct link *links;
+    struct link_velocity *velocities;          /* of the links, at the present joint rates */
+    struct link_velocity *velocities_at_rates; /* scratch: of the links, at other joint rates */
     int *integers; /* one allocation that holds all the arrays of integers below */
     int *parent;   /* of each link, as links[].def.parent, apart from the links as `up` */
     int *up; /* of each coordinate: its parent in the tree of coordinates, or -1; apart from the
@@ -71,8 +78,10 @@ struct tact_hand {
                         tied, `mass` itself */
     double *drive_gains; /* implicit gain h D + h^2 K of the drives on a coordinate that are not at
                            their limits */
-    double *matrix;      /* M + h D + h^2 K of the coordinates, n x n, lower half; 0 off the tree's
-                            pattern */
+    double *drive_impulses; /* impulse of each joint's drive in the tick at joint rate 0, or that of
+                               its limit where it is at it */
+    double *matrix; /* M + h D + h^2 K of the coordinates, n x n, lower half; 0 off the tree's
+                       pattern */
     struct tree_factor full_factor; /* L^T L = `matrix` */
     /* Coordinates whose rates a step of Newton's method prescribes, 1, and the factor of the part
      * of the matrix of the others; 1 also of joints that are no coordinate. */
