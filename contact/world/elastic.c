@@ -58,7 +58,7 @@ void tact_elastic_set_springs(const struct tact_world *world, struct block *bloc
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, inverse[36] = {0.0};
-    double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation, scale = 1.0 / (h * time);
+    double time = h + block->law->dissipation, scale = 1.0 / (h * time);
     int row[6], count = find_rows_with_stiffness(block, &c->patch, row);
     invert_stiffness(c->patch.stiffness, row, count, inverse);
     memset(block->cross_compliance, 0, sizeof block->cross_compliance);

@@ -95,7 +95,7 @@ void tact_impact_set_edge_speed(const struct tact_world *world, struct block *bl
 void tact_impact_set_restitution_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double e = tact_world_pair_law(world, c->a, c->b)->restitution;
+    double e = block->law->restitution;
     double approach_speed = largest_point_approach_speed(&c->patch, block->pre_force_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) {
@@ -133,7 +133,7 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
 static void set_normal_law_of_overlap(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    const struct tact_contact_law *law = block->law;
     double h = world->options.period;
     double e = c->patch.exponent * (c->patch.depth - c->patch.target - c->preload);
     e = c->preload > 0.0 && law->compliance == 0.0 ? tact_min(e, 0.0) : e;
@@ -156,7 +156,7 @@ static void set_normal_law_of_overlap(const struct tact_world *world, struct blo
 static void set_normal_law_of_gaps(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    const struct tact_contact_law *law = block->law;
     static const double middle[2] = {0.0, 0.0};
     double h = world->options.period, e = largest_overlap_excess(c),
            gap = gap_beyond_target_at(c, middle);

@@ -29,7 +29,9 @@ struct near_pair {
     int number;      /* number of the slot's pair among all pairs; -1: the slot is free */
     int max_patches; /* number of patches that the pair's model may produce */
     uint8_t is_listed;
-    uint8_t needs_moments; /* 1: the pair's bounding spheres overlap, and its model uses moments */
+    uint8_t must_be_measured; /* 1: the pair's bounding spheres overlap or, for fast bodies and a
+                                 model that knows their gap, are within the search margin */
+    uint8_t needs_moments;    /* 1: the pair is to be measured, and its model uses moments */
     double planar; /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
     uint8_t has_overlap_corners; /* 1: the pair's corners in near.corners are of this tick */
     /* last contact normal of the pair; 0 0 0: none since the pair came close */

@@ -31,7 +31,7 @@ void tact_block_assemble_schur_complement(struct tact_world *world, struct block
     tact_block_reduce_bias_velocity(world, block);
     tact_impact_set_restitution_velocity(world, block);
     tact_springs_assemble(world, block);
-    block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
+    block->local.mu = block->law->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
     block->local.by_mass = world->options.by_mass;

@@ -60,10 +60,11 @@ static double spring_share_of_tilting_stiffness(const struct tact_contact *c)
 
 /* Compliances of the rows of a foundation of parallel springs [m/N, 1/(N m)], without the normal's
  * own; 0: rigid. */
-static void compute_row_compliances(const struct tact_world *world, const struct tact_contact *c,
+static void compute_row_compliances(const struct tact_world *world, const struct block *block,
                                     double compliance[6])
 {
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    const struct tact_contact *c = &world->contacts[block->contact];
+    const struct tact_contact_law *law = block->law;
     double square[2], t = law->tangential_compliance, h = world->options.period;
     tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
     const double least = MAX_POINT_PATCH_EXTENT_RATIO * tact_contact_smaller_radius(world, c);
@@ -100,9 +101,9 @@ static int count_foundation_rows(const struct tact_contact_law *law)
 static void set_foundation_spring(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
+    const struct tact_contact_law *law = block->law;
     double h = world->options.period, time = h + law->dissipation, compliance[6];
-    compute_row_compliances(world, c, compliance);
+    compute_row_compliances(world, block, compliance);
     for (int i = 1; i < count_foundation_rows(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
         double share = i > 3 ? spring_share_of_tilting_stiffness(c) : 1.0;
@@ -121,13 +122,11 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
 void tact_springs_assemble(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double tangential_compliance_of_pair =
-        tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
     block->foundation_spring_rows = block->elastic_row_bits = block->has_cross_compliance = 0;
     set_rigid_contact_springs(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
         tact_elastic_set_springs(world, block);
-    } else if (tangential_compliance_of_pair > 0.0 && !tact_block_has_restitution(block)) {
+    } else if (block->law->tangential_compliance > 0.0 && !tact_block_has_restitution(block)) {
         set_foundation_spring(world, block);
     }
     for (int i = 0; i < 6; i++) {
@@ -228,7 +227,7 @@ void tact_springs_store_loads(const struct tact_world *world, struct block *bloc
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, row[6] = {0.0}, u[6] = {0.0};
-    double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation;
+    double time = h + block->law->dissipation;
     memset(&c->springs, 0, sizeof c->springs);
     if (!block->foundation_spring_rows || !(c->impulse[0] > 0.0)) {
         return;

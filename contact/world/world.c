@@ -257,12 +257,15 @@ static const struct tact_contact_model *model_named_for_pair(const struct tact_w
                                                              int b)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
+    if (law && law->model) {
+        return law->model;
+    }
+    if (world->options.model) {
+        return world->options.model;
+    }
     int is_pair_fast =
         tact_world_is_shape_of_fast_body(world, a) || tact_world_is_shape_of_fast_body(world, b);
-    const struct tact_contact_model *fast_body_model = is_pair_fast ? &tact_model_features : NULL;
-    return law && law->model      ? law->model
-           : world->options.model ? world->options.model
-                                  : fast_body_model;
+    return is_pair_fast ? &tact_model_features : NULL;
 }
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)

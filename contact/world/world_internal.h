@@ -95,6 +95,7 @@ struct joint_rows {
 /* A touching pair in the solve of this tick. */
 struct block {
     int contact; /* index of the contact of a pair, or of one of its pieces */
+    const struct tact_contact_law *law; /* law of the two shapes' materials, during the solve */
     struct tact_owner owner[2];
     struct block_jacobian_node *nodes; /* nodes whose velocities the contact's impulse changes */
     int node_count;

@@ -89,13 +89,14 @@ void tact_world_begin(struct tact_world *world)
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
         struct tact_contact *c = tact_near_pair_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-        int must_measure_model = must_measure_pair(world, c);
+        int must_be_measured = must_measure_pair(world, c);
         pair->planar = NAN;
         pair->has_overlap_corners = 0;
-        pair->needs_moments = must_measure_model && model->moments;
-        c->outrun = !(must_measure_model && model->gaps) && tact_motion_do_shapes_pass(world, c) &&
+        pair->must_be_measured = (uint8_t)must_be_measured;
+        pair->needs_moments = must_be_measured && model->moments;
+        c->outrun = !(must_be_measured && model->gaps) && tact_motion_do_shapes_pass(world, c) &&
                     are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
-        if (!must_measure_model) {
+        if (!must_be_measured) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
             tact_v3_copy(pair->direction, c->patch.frame);
@@ -335,7 +336,7 @@ static int measure_pair_patches(struct tact_world *world, int slot,
 {
     struct tact_contact *c = &world->contacts[slot];
     struct tact_pair_query query;
-    if ((model->state || !model->moments) && !must_measure_pair(world, c)) {
+    if ((model->state || !model->moments) && !world->near.pairs[slot].must_be_measured) {
         memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
@@ -378,7 +379,9 @@ static int add_contact_block(struct tact_world *world, int contact, int points)
         return 0;
     }
     struct block *block = &world->blocks[world->block_count];
+    const struct tact_contact *c = &world->contacts[contact];
     block->contact = contact;
+    block->law = tact_world_pair_law(world, c->a, c->b);
     block->points = points;
     tact_block_assemble_nodes(world, block);
     int has_movable_body = block->node_count > 0;
