@@ -210,6 +210,7 @@ static int add_foxglove_client(struct server *s, struct foxglove_client **out, s
     }
     s->foxglove_clients[slot] = *out = c;
     c->wsi = wsi;
+    server_start_or_stop_updates(s);
     lws_callback_on_writable(wsi);
     return 0;
 }
@@ -223,6 +224,7 @@ static void remove_foxglove_client(struct server *s, struct foxglove_client *c)
     }
     free(c);
     server_update_requested_ticks(s);
+    server_start_or_stop_updates(s);
 }
 
 /* The HTTP status by which a connection is refused, or 0. */

@@ -222,6 +222,7 @@ static int add_page_client(struct server *s, struct page_client **out, struct lw
             c->wsi = wsi;
             c->speed = 1.0;
             atomic_fetch_add(&s->count, 1);
+            server_start_or_stop_updates(s);
             lws_callback_on_writable(wsi);
             return 0;
         }
@@ -239,6 +240,7 @@ static void remove_page_client(struct server *s, struct page_client *c)
     }
     free(c);
     server_update_requested_ticks(s);
+    server_start_or_stop_updates(s);
 }
 
 int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,

@@ -8,14 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 #include "pages.h"
 #include "rt/clock.h"
 #include "server_internal.h"
 
-#define CLIENT_UPDATE_PERIOD_US 16667 /* time between two updates of the clients */
+#define CLIENT_UPDATE_PERIOD_NS 16666667 /* time between two updates of the clients */
 #define MIN_MESSAGE_BUFFER_BYTES 65536
 #define MAX_TRIED_PORTS 20
-#define MAX_ORIGIN_BYTES 256 /* bytes for an Origin, including the terminating zero */
+#define UPDATE_TIMER_PROTOCOL "tact.timer" /* name of its handler; clients cannot use it */
+#define MAX_ORIGIN_BYTES 256               /* bytes for an Origin, including the terminating zero */
 
 struct server *get_server_of_connection(struct lws *wsi)
 {
@@ -154,17 +157,9 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
     return lws_write(wsi, s->buffer + LWS_PRE, all, kind) < (int)all ? -1 : 0;
 }
 
-static const struct lws_protocols websocket_protocols[] = {
-    {"http", handle_http_event, sizeof(struct page_file *), 0, 0, NULL, 0},
-    {"tact.view.1", page_websocket_callback, sizeof(struct page_client *), 4096, 0, NULL, 0},
-    {"foxglove.sdk.v1", foxglove_websocket_callback, sizeof(struct foxglove_client *), 4096, 0,
-     NULL, 0},
-    {NULL, NULL, 0, 0, 0, NULL, 0}};
-
-/* Timer callback of the server, sixty times a second: updates all clients. */
-static void update_viewer_clients(lws_sorted_usec_list_t *timer)
+/* Updates all clients, sixty times a second. */
+static void update_viewer_clients(struct server *s)
 {
-    struct server *s = lws_container_of(timer, struct server, timer);
     int fresh;
     const struct slot *slot = tact_triple_read(s->slots, &fresh);
     if (slot && fresh) {
@@ -172,8 +167,74 @@ static void update_viewer_clients(lws_sorted_usec_list_t *timer)
         page_clients_request_write(s);
     }
     update_foxglove_clients(s, fresh);
-    lws_sul_schedule(s->websocket_context, 0, timer, update_viewer_clients,
-                     CLIENT_UPDATE_PERIOD_US);
+}
+
+void server_start_or_stop_updates(struct server *s)
+{
+    int has_clients = 0;
+    for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
+        has_clients |= s->page_clients[i] || s->foxglove_clients[i];
+    }
+    if (has_clients == s->is_update_timer_running || s->update_timer < 0) {
+        return;
+    }
+    const struct timespec period = {.tv_nsec = has_clients ? CLIENT_UPDATE_PERIOD_NS : 0};
+    const struct itimerspec times = {.it_interval = period, .it_value = period};
+    timerfd_settime(s->update_timer, 0, &times, NULL);
+    s->is_update_timer_running = has_clients;
+    if (has_clients) {
+        update_viewer_clients(s);
+    }
+}
+
+static int handle_timer_event(struct lws *wsi, enum lws_callback_reasons reason, void *user,
+                              void *in, size_t size)
+{
+    struct server *s = get_server_of_connection(wsi);
+    uint64_t expirations;
+    (void)user;
+    (void)in;
+    (void)size;
+    switch (reason) {
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* no protocol of clients */
+        return 1;
+    case LWS_CALLBACK_RAW_RX_FILE:
+        if (read(s->update_timer, &expirations, sizeof expirations) == sizeof expirations) {
+            update_viewer_clients(s);
+        }
+        return 0;
+    case LWS_CALLBACK_RAW_CLOSE_FILE: /* the library closes it */
+        s->update_timer = -1;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static const struct lws_protocols websocket_protocols[] = {
+    {"http", handle_http_event, sizeof(struct page_file *), 0, 0, NULL, 0},
+    {"tact.view.1", page_websocket_callback, sizeof(struct page_client *), 4096, 0, NULL, 0},
+    {"foxglove.sdk.v1", foxglove_websocket_callback, sizeof(struct foxglove_client *), 4096, 0,
+     NULL, 0},
+    {UPDATE_TIMER_PROTOCOL, handle_timer_event, 0, 0, 0, NULL, 0},
+    {NULL, NULL, 0, 0, 0, NULL, 0}};
+
+/* Adds the timer of the updates to what the library waits for. Its own timers have the resolution
+ * of poll(), 1 ms, rounded down: with updates by them the thread called poll() for the last part of
+ * each millisecond without a pause, 55,000 times a second, also without clients. */
+static int add_update_timer(struct server *s)
+{
+    lws_sock_file_fd_type timer = {.filefd =
+                                       timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
+    struct lws_vhost *vhost = lws_get_vhost_by_name(s->websocket_context, "default");
+    s->update_timer = timer.filefd;
+    if (timer.filefd < 0) {
+        return -errno;
+    }
+    return lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, timer, UPDATE_TIMER_PROTOCOL,
+                                      NULL)
+               ? 0
+               : -EIO;
 }
 
 /* Keeps this thread off the processor of the real-time loop. */
@@ -188,11 +249,21 @@ static void exclude_cpu_of_thread(int cpu)
     }
 }
 
+/* A thread inherits the real-time priority of the one that starts it. */
+static void leave_realtime_scheduling(void)
+{
+    const struct sched_param normal = {.sched_priority = 0};
+    const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    if (policy == SCHED_FIFO || policy == SCHED_RR) {
+        sched_setscheduler(0, SCHED_OTHER, &normal);
+    }
+}
+
 static void *run_server_thread(void *arg)
 {
     struct server *s = arg;
+    leave_realtime_scheduling();
     exclude_cpu_of_thread(s->options.excluded_cpu);
-    update_viewer_clients(&s->timer);
     while (!atomic_load(&s->done) && lws_service(s->websocket_context, 0) >= 0) {
     }
     return NULL;
@@ -289,6 +360,9 @@ static int start_thread(struct server *s)
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the command's thread handles signals */
     int rc = pthread_create(&s->thread, NULL, run_server_thread, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!rc) {
+        pthread_setname_np(s->thread, "tact-viewer");
+    }
     return -rc;
 }
 
@@ -309,6 +383,7 @@ int server_open(const struct server_options *options, struct server **out, struc
         snprintf(s->session, sizeof s->session, "%lld", (long long)tact_clock_now());
     }
     rc = rc ? rc : listen_at_free_port(s, err);
+    rc = rc ? rc : add_update_timer(s);
     if (!rc) {
         snprintf(s->address, sizeof s->address, "http://127.0.0.1:%d/%s%s", s->port,
                  options->is_token_required ? "#token=" : "",

@@ -66,7 +66,9 @@ struct server {
     uint64_t last_queued_tick; /* tick of the last record that was added to the queue; UINT64_MAX:
                                   none */
     /* Members of the server's thread. */
-    _Alignas(WIRE_CACHE_LINE_BYTES) lws_sorted_usec_list_t timer;
+    /* timer file of the updates of clients; -1: closed */
+    _Alignas(WIRE_CACHE_LINE_BYTES) int update_timer;
+    int is_update_timer_running; /* 1: there are clients */
     const struct slot *newest;
     unsigned char *frame; /* frame of the newest sample, where a page needs it */
     size_t frame_bytes;
@@ -99,6 +101,10 @@ int server_append_request_part(struct request *request, struct lws *wsi, const v
                                size_t size);
 
 struct server *get_server_of_connection(struct lws *wsi);
+
+/* Starts the updates of the clients with the first one and stops them with the last: without
+ * clients the server's thread does not wake. Called after a client was added or removed. */
+void server_start_or_stop_updates(struct server *s);
 
 /* Address of the record in a slot. */
 static inline struct tact_record *server_slot_record(const struct server *s,

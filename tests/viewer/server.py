@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -87,6 +88,12 @@ def check_refused(viewer):
         except (ConnectionError, OSError):
             continue
         raise AssertionError(f"accepted: {more}")
+    for protocol in ("tact.timer", "http", "tact.view.2", None):  # the first is what the server calls its own timer
+        try:
+            connect(viewer, protocol=protocol).receive()
+        except (ConnectionError, OSError):
+            continue
+        raise AssertionError(f"accepted: {protocol}")
     for good in ({"origin": f"http://127.0.0.1:{port}"}, {"origin": f"http://localhost:{port}"}, {}):
         client = connect(viewer, **good)
         assert json.loads(client.receive())["op"] == "hello", good
@@ -97,6 +104,63 @@ def check_refused(viewer):
     with socket.create_connection(("127.0.0.1", port)) as plain:
         plain.sendall(f"GET /../../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         assert b"200" not in plain.recv(4096).split(b"\r\n")[0]
+
+
+def server_thread(viewer):
+    """The folder of /proc of the server's thread."""
+    tasks = f"/proc/{viewer.process.pid}/task"
+    for number_ in os.listdir(tasks):
+        with open(f"{tasks}/{number_}/comm", encoding="ascii") as file:
+            if file.read() == "tact-viewer\n":
+                return f"{tasks}/{number_}"
+    raise AssertionError("no thread tact-viewer")
+
+
+def wakes_of(thread):
+    """How often a thread has waited so far."""
+    with open(f"{thread}/status", encoding="ascii") as file:
+        return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", file.read())[1])
+
+
+def processor_ms_of(thread):
+    with open(f"{thread}/schedstat", encoding="ascii") as file:
+        return 1e-6 * int(file.read().split()[0])
+
+
+def least_rise(count, bar):
+    """The least rise of a count in half a second, of up to ten, until one is within the bar: others are closing, or the machine is busy."""
+    rises = []
+    while len(rises) < 10 and (not rises or rises[-1] > bar):
+        before = count()
+        time.sleep(0.5)
+        rises.append(count() - before)
+    return min(rises)
+
+
+def check_idle(viewer):
+    """Without clients the server's thread does not wake; a client that is sent nothing takes it 30 short wake-ups in half a second.
+    With the timers of the library, which poll, it took 28 wake-ups and 15 ms of a processor in either case."""
+    thread = server_thread(viewer)
+    wakes = least_rise(lambda: wakes_of(thread), 3)
+    client = connect(viewer)
+    start(client)
+    taken = least_rise(lambda: processor_ms_of(thread), 4) if os.path.exists(f"{thread}/schedstat") else 0
+    client.close()
+    print(f"server's thread in half a second: without clients {wakes} wake-ups, with one {taken:.2f} ms of a processor")
+    assert wakes <= 3, wakes
+    assert taken <= 4, taken
+
+
+def check_priority(tact, log):
+    """The server's thread is of normal priority, also where the command is of real-time priority."""
+    words = ("chrt", "--fifo", "1")
+    if not shutil.which("chrt") or subprocess.run([*words, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        print("not checked: priority of the server's thread, as no real-time priority is allowed")
+        return
+    with Viewer(*words, tact, "view", log, "--paused", "--no-browser") as viewer:
+        policy = {thread: os.sched_getscheduler(int(os.path.basename(thread)))
+                  for thread in (f"/proc/{viewer.process.pid}", server_thread(viewer))}
+        assert list(policy.values()) == [os.SCHED_FIFO, os.SCHED_OTHER], policy
 
 
 def check_slow(viewer, seconds):
@@ -470,11 +534,13 @@ def main():
             check_refused(viewer)
             check_values(viewer)
             check_speed(viewer)
+            check_idle(viewer)
             check_slow(viewer, 10.0 if LONG else 3.0)
             check_many(viewer)
             check_garbage(viewer, 600.0 if LONG else 3.0)
             code, _, err = viewer.close()
             assert code == 0 and not err, (code, err)
+        check_priority(tact, log)
         check_size(tact, folder)
         check_limits(tact, folder)
         check_gap(tact, change_log, log, folder)
