@@ -51,12 +51,12 @@ static int print_run_verdict(const struct run *run, const struct tact_session *s
         fprintf(stderr, "%s: a tick took too long: the run-time limit (fuse) stopped the loop\n",
                 run->name);
     } else if (report->recorder.error) {
-        fprintf(stderr, "%s: %s is not complete: %s\n", run->name, text_shown(path),
+        fprintf(stderr, "%s: the log %s is not complete: %s\n", run->name, text_shown(path),
                 strerror(-report->recorder.error));
     } else if (rc) {
         fprintf(stderr, "%s: the run failed: %s\n", run->name, strerror(-rc));
     } else if (report->recorder.overruns) {
-        fprintf(stderr, "%s: %s is not complete: %llu ticks were lost\n", run->name,
+        fprintf(stderr, "%s: the log %s is not complete: %llu ticks were lost\n", run->name,
                 text_shown(path), (unsigned long long)report->recorder.overruns);
         rc = 1;
     } else if (report->safety == TACT_SAFETY_FAULT) {

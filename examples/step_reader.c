@@ -301,7 +301,7 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
     }
     if (!found) {
         gmshModelGetType(2, face->tag, &type, &rc);
-        rc = report_refused_face(face->tag, type && !rc ? type : "of an unknown kind",
+        rc = report_refused_face(face->tag, type && !rc ? type : "a surface of an unknown type",
                                  "expected a B-spline, a Bezier surface or a torus");
         gmshFree(type);
         return rc;

@@ -52,8 +52,8 @@ const char *survey_safety_name(int state)
     return state >= TACT_SAFETY_DISARMED && state <= TACT_SAFETY_FAULT ? names[state] : "unknown";
 }
 
-static void count_touching_pairs(const struct tact_scene_log *scene_log, const double *v,
-                                 struct survey *out)
+static void add_pairs_of_tick_to_survey(const struct tact_scene_log *scene_log, const double *v,
+                                        struct survey *out)
 {
     for (int i = 0; i < scene_log->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
@@ -162,7 +162,7 @@ static void add_record_to_survey(const struct tact_scene_log *scene_log,
     for (int i = 0; scene_log->methods && i < TACT_MOMENTS_COUNTS; i++) {
         out->methods[i] += survey_count(v[scene_log->methods + (uint32_t)i]);
     }
-    count_touching_pairs(scene_log, v, out);
+    add_pairs_of_tick_to_survey(scene_log, v, out);
     survey_coupling_ports(scene_log, v, out);
     survey_holds(scene_log, v, out);
     survey_stops(scene_log, v, out);

@@ -13,7 +13,8 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_PASSIVITY_MOST 6 /**< maximum number of components */
+#define TACT_PASSIVITY_MOST                                                                        \
+    6 /**< maximum number of components of a vector: three of force, three of torque */
 
 /**
  * Energy bound (after Kim and Ryu 2010): scales the force on the person down to

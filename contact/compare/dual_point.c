@@ -71,8 +71,8 @@ static void set_initial_simplex_basis(struct simplex_basis *b, double size)
 
 /** The constraint that leaves the basis when a new one enters, chosen such that all multipliers
  * stay positive; -1 where there is none. */
-static int find_leaving_constraint(const struct simplex_basis *b,
-                                   const double entering_constraint[4])
+static int find_constraint_leaving_basis(const struct simplex_basis *b,
+                                         const double entering_constraint[4])
 {
     double transposed_basis[4][4], multiplier[4], entering_coefficient[4],
         min_pivot_ratio = INFINITY;
@@ -123,7 +123,7 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
         }
         double row[4] = {plane[entering_plane][0], plane[entering_plane][1],
                          plane[entering_plane][2], 1.0};
-        int leaving_row = find_leaving_constraint(&b, row);
+        int leaving_row = find_constraint_leaving_basis(&b, row);
         if (leaving_row < 0) {
             return 0;
         }

@@ -215,12 +215,12 @@ static void report_reduced_contact(struct tact_reduced *r, const struct reduced_
     }
 }
 
-/* 1 where friction reverses within a step: the slip, or in rolling the spin, passes through 0. */
-static int does_friction_reverse(const struct tact_reduced *r,
-                                 const struct reduced_motion *motion_before_step,
-                                 const struct reduced_motion *motion_after_step)
+/* 1 where friction reverses within a step: the slip, or in rolling the spin, of the relative twist
+ * passes through 0. */
+static int does_friction_reverse(const struct tact_reduced *r, const double twist_before_step[6],
+                                 const double twist_after_step[6])
 {
-    const double *u = motion_before_step->twist, *v = motion_after_step->twist;
+    const double *u = twist_before_step, *v = twist_after_step;
     return (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_dynamic > 0.0 &&
             u[3] * v[3] + u[4] * v[4] < 0.5 * (u[3] * u[3] + u[4] * u[4])) ||
            (r->report.mode == TACT_REDUCED_ROLLING && r->options.spin_static > 0.0 &&
@@ -300,7 +300,7 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double en
     }
     int body, edge;
     const int has_slip_passed_zero =
-        does_friction_reverse(r, &motion_before_step, &motion_after_step);
+        does_friction_reverse(r, motion_before_step.twist, motion_after_step.twist);
     if ((has_slip_passed_zero || distance_to_chart_edge(r, &to, &body, &edge) < 0.0 ||
          !are_contact_mode_limits_met(r, mode, &motion_after_step)) &&
         h > r->options.min_step) {

@@ -209,8 +209,8 @@ static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t 
 
 /* Entry in the table of known hellos for a hello with this tag; it may contain the tag of another
  * hello. */
-static unsigned char *known_hello_entry(struct tact_network_endpoint *endpoint,
-                                        const unsigned char *tag)
+static unsigned char *find_slot_of_known_hello(struct tact_network_endpoint *endpoint,
+                                               const unsigned char *tag)
 {
     return endpoint->known_hellos[(tag[0] | tag[1] << 8) % TACT_NETWORK_KNOWN_HELLOS];
 }
@@ -227,7 +227,7 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
         const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
-        unsigned char *known_hello_tag = known_hello_entry(endpoint, tag);
+        unsigned char *known_hello_tag = find_slot_of_known_hello(endpoint, tag);
         if (!memcmp(known_hello_tag, tag, TACT_NETWORK_TAG_BYTES)) {
             endpoint->counts.replayed_packet_count++;
             return;

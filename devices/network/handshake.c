@@ -21,11 +21,11 @@ _Static_assert(TAG_OFFSET + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES,
 
 /* The three Diffie-Hellman secrets of a handshake, in the order that both ends use. */
 struct shared_secrets {
-    unsigned char ephemeral_shared_secret[KEY]; /* secret shared by both ephemeral keys */
+    unsigned char ephemeral_keys_secret[KEY]; /* secret shared by both ephemeral keys */
     /* ephemeral key of the initiator, pinned of the listener */
-    unsigned char listener_shared_secret[KEY];
+    unsigned char pinned_listener_key_secret[KEY];
     /* pinned key of the initiator, ephemeral of the listener */
-    unsigned char initiator_shared_secret[KEY];
+    unsigned char pinned_initiator_key_secret[KEY];
 };
 
 static void write_handshake_message(unsigned char *message, enum tact_network_packet_kind kind,
@@ -123,12 +123,12 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
     struct shared_secrets shared_secrets;
     write_handshake_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
     compute_answer_hash(answer + ANSWER_HASH_OFFSET, answer, hello, self->own_hello_key);
-    int bad =
-        crypto_scalarmult(shared_secrets.ephemeral_shared_secret, ephemeral_secret,
-                          hello + EPHEMERAL_KEY_OFFSET) |
-        crypto_scalarmult(shared_secrets.listener_shared_secret, self->secret_key,
-                          hello + EPHEMERAL_KEY_OFFSET) |
-        crypto_scalarmult(shared_secrets.initiator_shared_secret, ephemeral_secret, self->peer_key);
+    int bad = crypto_scalarmult(shared_secrets.ephemeral_keys_secret, ephemeral_secret,
+                                hello + EPHEMERAL_KEY_OFFSET) |
+              crypto_scalarmult(shared_secrets.pinned_listener_key_secret, self->secret_key,
+                                hello + EPHEMERAL_KEY_OFFSET) |
+              crypto_scalarmult(shared_secrets.pinned_initiator_key_secret, ephemeral_secret,
+                                self->peer_key);
     if (!bad) {
         derive_session_keys(self, 0, &shared_secrets, hello, answer, session);
         compute_answer_tag(answer + TAG_OFFSET, answer, session->send_key);
@@ -160,11 +160,11 @@ int tact_network_finish(const struct tact_network_identity *self,
     if (rc) {
         return rc;
     }
-    int bad = crypto_scalarmult(shared_secrets.ephemeral_shared_secret,
-                                sent_hello->ephemeral_secret, answer + EPHEMERAL_KEY_OFFSET) |
-              crypto_scalarmult(shared_secrets.listener_shared_secret, sent_hello->ephemeral_secret,
-                                self->peer_key) |
-              crypto_scalarmult(shared_secrets.initiator_shared_secret, self->secret_key,
+    int bad = crypto_scalarmult(shared_secrets.ephemeral_keys_secret, sent_hello->ephemeral_secret,
+                                answer + EPHEMERAL_KEY_OFFSET) |
+              crypto_scalarmult(shared_secrets.pinned_listener_key_secret,
+                                sent_hello->ephemeral_secret, self->peer_key) |
+              crypto_scalarmult(shared_secrets.pinned_initiator_key_secret, self->secret_key,
                                 answer + EPHEMERAL_KEY_OFFSET);
     if (!bad) {
         derive_session_keys(self, 1, &shared_secrets, sent_hello->hello, answer, session);

@@ -7,13 +7,13 @@
 
 #define MIN_FRAME_BUFFER_BYTES 4096 /* smallest buffer of a frame */
 
-int frames_open(struct frames *f, size_t topics)
+int frames_allocate(struct frames *f, size_t topics)
 {
     *f = (struct frames){.frame = calloc(MAX_FRAMES_IN_BUFFER, sizeof *f->frame), .topics = topics};
     return f->frame ? 0 : -ENOMEM;
 }
 
-void frames_close(struct frames *f)
+void frames_free(struct frames *f)
 {
     for (size_t i = 0; f->frame && i < MAX_FRAMES_IN_BUFFER; i++) {
         free(f->frame[i].messages);

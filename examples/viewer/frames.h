@@ -29,10 +29,10 @@ struct frames {
     size_t size;          /* number of bytes of all stored frames */
 };
 
-/* Allocates for the messages of that many topics. Returns 0 or -ENOMEM. Call frames_close() in
+/* Allocates for the messages of that many topics. Returns 0 or -ENOMEM. Call frames_free() in
  * either case. */
-int frames_open(struct frames *frames, size_t topics);
-void frames_close(struct frames *frames);
+int frames_allocate(struct frames *frames, size_t topics);
+void frames_free(struct frames *frames);
 
 /* Adds the frame of a record, and drops the oldest ones to make space. Returns 0, or -ENOMEM: it
  * was not added. */

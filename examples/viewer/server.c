@@ -334,7 +334,7 @@ static int allocate_server_buffers(struct server *s)
     rc = rc || (s->frame && s->values) ? rc : -ENOMEM;
     rc = rc ? rc : tact_triple_create(&s->slots, s->record_offset_in_slot + record, 0);
     rc = rc ? rc : record_queue_open(&s->queue, record);
-    return rc ? rc : frames_open(&s->frames, tact_topics_count(o->topics));
+    return rc ? rc : frames_allocate(&s->frames, tact_topics_count(o->topics));
 }
 
 static void free_viewer_server(struct server *s)
@@ -343,7 +343,7 @@ static void free_viewer_server(struct server *s)
         lws_context_destroy(s->websocket_context); /* closes the clients */
     }
     if (s) {
-        frames_close(&s->frames);
+        frames_free(&s->frames);
         record_queue_close(&s->queue);
         tact_triple_free(s->slots);
         free(s->frame);

@@ -1,7 +1,7 @@
 /*
  * Couplings: joints that are tied to what a person holds (Colgate, Stanley and Brown 1995). Target
  * and target rate of the joint from the inputs, without a jump when a device comes or returns, and
- * the energy of the port. Real-time safe but for tact_session_connect_couplings().
+ * the energy of the port. Real-time safe but for tact_session_create_couplings().
  */
 #include <errno.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32
         .state = {.target = joint->start}};
 }
 
-int tact_session_connect_couplings(struct tact_session *s)
+int tact_session_create_couplings(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
     size_t count = 1;

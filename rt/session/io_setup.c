@@ -445,7 +445,7 @@ int tact_session_connect_channels(struct tact_session *s, int is_from_log, struc
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         rc = map_input_channel(s, i, err);
     }
-    rc = rc ? rc : tact_session_connect_couplings(s);
+    rc = rc ? rc : tact_session_create_couplings(s);
     rc = rc ? rc : tact_session_connect_tools(s, err);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output_channel(s, i, &channels[i], err);

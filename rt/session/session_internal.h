@@ -462,7 +462,7 @@ double tact_session_tool_force(const struct session_output *out);
 void tact_session_store_sent_tool_force(const struct session_output *out, double sent);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
-int tact_session_connect_couplings(struct tact_session *s);
+int tact_session_create_couplings(struct tact_session *s);
 /* Finds the coupling of a joint, or NULL. Real-time safe. */
 struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link);
 /* Sets targets and target rates of coupled joints, and adds the energy of their ports.

@@ -69,7 +69,7 @@ static const char text[] =
     "outputs: [{from: hand.tip, to: probe.f, limit: 100, rate: 1e9}]\n";
 
 /* Reads a row of the recording; returns 0 at the end of the file. */
-static int read_recording_row(FILE *file, int *person_index, double row[3])
+static int read_row_of_recorded_person(FILE *file, int *person_index, double row[3])
 {
     char line[256];
     while (fgets(line, sizeof line, file)) {
@@ -89,7 +89,7 @@ static void read_recorded_press(FILE *file, int person_index, double stiffness, 
     static double rows[MOST][3];
     int count = 0, first = -1, last = 0, of;
     rewind(file);
-    while (count < MOST && read_recording_row(file, &of, rows[count])) {
+    while (count < MOST && read_row_of_recorded_person(file, &of, rows[count])) {
         count += of == person_index;
     }
     for (int i = 0; i < count; i++) {

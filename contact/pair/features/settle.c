@@ -138,7 +138,8 @@ static void add_face_normals(struct normal_search *s, int of_b)
 
 /* Direction of the k-th line of a core at its outermost vertex: an edge of a hull, or the axis of a
  * capsule or a cylinder. Returns 0 where there is none. */
-static int direction_of_core_line(const struct normal_search *s, int of_b, int k, double out[3])
+static int direction_of_core_edge_or_axis(const struct normal_search *s, int of_b, int k,
+                                          double out[3])
 {
     const struct tact_core *core = core_of_shape(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
@@ -161,8 +162,8 @@ static int direction_of_core_line(const struct normal_search *s, int of_b, int k
 static void add_edge_cross_products(struct normal_search *s)
 {
     double u[3], v[3], n[3];
-    for (int i = 0; direction_of_core_line(s, 0, i, u); i++) {
-        for (int k = 0; direction_of_core_line(s, 1, k, v); k++) {
+    for (int i = 0; direction_of_core_edge_or_axis(s, 0, i, u); i++) {
+        for (int k = 0; direction_of_core_edge_or_axis(s, 1, k, v); k++) {
             tact_v3_cross(n, u, v);
             if (tact_v3_normalize(n, n) > 0.0) {
                 add_candidate_normal(s, n);
@@ -464,7 +465,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     }
     add_edge_cross_products(&s);
     for (int side = 0; side < 2; side++) {
-        for (int k = 0; direction_of_core_line(&s, side, k, line); k++) {
+        for (int k = 0; direction_of_core_edge_or_axis(&s, side, k, line); k++) {
             add_normal_across_line(&s, line);
         }
     }

@@ -102,7 +102,7 @@ void skip_test_without_opencl(void)
     }
 }
 
-static void store_first_warning(void *user, enum tact_message_level level, const char *text)
+static void append_warning_to_result(void *user, enum tact_message_level level, const char *text)
 {
     struct run_result *result = user;
     size_t used = strlen(result->warnings);
@@ -164,7 +164,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     options.ticks = (uint64_t)llround(o->seconds / scene->period);
     options.record = o->record;
     options.replace = 1;
-    options.messages = (struct tact_messages){store_first_warning, result};
+    options.messages = (struct tact_messages){append_warning_to_result, result};
     fail_unless_success(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &result->report), 0);
     store_first_body_state(session, result);
