@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from socket import IPPROTO_TCP, TCP_INFO
 from xml.etree import ElementTree
 
 import ros2
@@ -270,6 +271,32 @@ def check_repeats(viewer):
         socket.close()
 
 
+def segments_of(client):
+    """TCP segments with data that a client has received so far (tcpi_data_segs_in)."""
+    return struct.unpack_from("<I", client.socket.socket.getsockopt(IPPROTO_TCP, TCP_INFO, 256), 152)[0]
+
+
+def check_segments(viewer):
+    """The messages of a frame come in one segment: on loopback each one wakes the client and takes the sender the work of both sides."""
+    mover, client = page(viewer), Client(viewer)
+    client.subscribe(*TOPICS)
+    shown(client, mover, 900)
+    ask(mover, "play")
+    frames, before, messages = 0, segments_of(client), 0
+    while frames < 40:
+        topic, _, data = client.receive()
+        frames += topic == "/tact/tick"
+        messages += 1
+        if topic == "/tact/tick" and tick_of(data) > 2600:
+            ask(mover, "seek", tick=900)
+    segments = segments_of(client) - before
+    ask(mover, "pause")
+    print(f"{messages} messages of {frames} frames in {segments} segments")
+    assert messages > 5 * frames and segments <= 1.2 * frames + 4, (messages, frames, segments)
+    client.close()
+    mover.close()
+
+
 def record_session(tact, source, log, command):
     """A session that is recorded, and what three clients were sent: their frames, and the number of reports of loss to each."""
     words = (tact, command, os.path.join(source, "examples/scenes/ruler.yaml"), "--moments", "host", "--record", log,
@@ -502,6 +529,7 @@ def main():
         with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
             check_log(viewer, rows, source)
             check_repeats(viewer)
+            check_segments(viewer)
             check_answers(viewer)
             check_refused(viewer)
             check_many(viewer)
