@@ -158,6 +158,23 @@ static void print_stops(const struct info *i)
     }
 }
 
+static void print_port_energies(const struct info *i)
+{
+    const struct tact_scene_log *v = &i->scene_log;
+    char why[INFO_REASON_BYTES];
+    for (int k = 0; k < v->port_count; k++) {
+        const struct survey_port *port = &i->survey.ports[k];
+        text_print_port_energy(v->ports[k].name, port->energy, port->least_energy, port->limited);
+        text_print_stale_force(port->held, port->missing);
+    }
+    for (uint32_t k = 0; k < v->scene->outputs_count; k++) {
+        if (info_reason_without_energy(v, k, why, sizeof why)) {
+            printf("  port       %s: energy not known, as %s\n",
+                   text_shown(v->scene->outputs[k].to), text_shown(why));
+        }
+    }
+}
+
 static void print_scene_info(const struct info *i)
 {
     const struct tact_scene_log *v = &i->scene_log;
@@ -172,11 +189,7 @@ static void print_scene_info(const struct info *i)
     text_print_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
     text_print_counts("  measured   ", i->survey.methods, TACT_MOMENTS_COUNTS,
                       tact_moments_count_name);
-    for (int k = 0; k < v->port_count; k++) {
-        const struct survey_port *port = &i->survey.ports[k];
-        text_print_port_energy(v->ports[k].name, port->energy, port->least_energy, port->limited);
-        text_print_stale_force(port->held, port->missing);
-    }
+    print_port_energies(i);
     printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
            "spun", "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {

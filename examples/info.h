@@ -27,6 +27,12 @@ int info_print_digests(char **paths, int count, int is_digest_of_results);
 int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *scene_log,
                                 char out[INFO_DIGEST_BYTES]);
 
+/* info_ports.c: writes why the log has no energy of the reaction that an output sends, and returns
+ * `out`; NULL where it has it, or the output sends no reaction. */
+#define INFO_REASON_BYTES 320
+const char *info_reason_without_energy(const struct tact_scene_log *scene_log, uint32_t output,
+                                       char *out, size_t size);
+
 /* info_json.c: 0, or -1 where it cannot be written. */
 int info_print_json(const struct info *info);
 

@@ -124,6 +124,19 @@ static json_t *ports_json(const struct info *i)
     return all;
 }
 
+/* Output channels that send a reaction whose energy is not in the log, and why. */
+static json_t *outputs_without_energy_json(const struct info *i)
+{
+    char why[INFO_REASON_BYTES];
+    json_t *all = json_object();
+    for (uint32_t k = 0; k < i->scene_log.scene->outputs_count; k++) {
+        if (info_reason_without_energy(&i->scene_log, k, why, sizeof why)) {
+            json_object_set_new(all, i->scene_log.scene->outputs[k].to, text_json(why));
+        }
+    }
+    return all;
+}
+
 /* Counts and delays of the link to another site at the end of the log; NULL for other devices. */
 static json_t *link_json(const struct info *i, int k)
 {
@@ -205,6 +218,7 @@ static void add_scene_json(const struct info *i, json_t *all)
     json_object_set_new(all, "compute_us", latency_json(&i->survey.compute_latency));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "ports", ports_json(i));
+    json_object_set_new(all, "outputs_without_energy", outputs_without_energy_json(i));
     json_object_set_new(all, "holds", holds_json(i));
     json_object_set_new(all, "stops", stops_json(i));
     json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));

@@ -22,7 +22,7 @@ void plot_fill_port_columns(struct plot_session *s, int index, const double *v, 
     for (int i = 0; i < port->components; i++) {
         force = hypot(force, v[port->force + (uint32_t)i * port->stride]);
     }
-    const double limited = port->is_admittance ? 0.0 : v[port->limited];
+    const double limited = port->limited ? v[port->limited] : 0.0;
     out[PORT_ABSORBED_ENERGY] = 1e3 * v[port->energy];
     out[PORT_LEAST_ENERGY] = 1e3 * v[port->least_energy];
     out[PORT_FORCE] = force;

@@ -88,7 +88,7 @@ static void survey_coupling_ports(const struct tact_scene_log *scene_log, const 
         if (port->is_admittance) {
             out->ports[i].held = survey_count(v[port->held]);
             out->ports[i].missing = survey_count(v[port->missing]);
-        } else {
+        } else if (port->limited) {
             out->ports[i].limited = survey_count(v[port->limited]);
         }
     }

@@ -349,7 +349,17 @@ int tact_session_port_count(const struct tact_session *session)
          i += tact_session_coupling_group_size(session, i)) {
         ports++;
     }
-    return ports + session->admittance_count;
+    return ports + session->admittance_count + session->drive_port_count;
+}
+
+static struct tact_session_port get_drive_port(const struct session_drive_port *p)
+{
+    return (struct tact_session_port){.name = p->name,
+                                      .engaged = p->state.ticks > 0.0,
+                                      .components = 1,
+                                      .force = {p->state.force},
+                                      .energy = p->state.energy,
+                                      .least_energy = p->state.least_energy};
 }
 
 struct tact_session_port tact_session_port(const struct tact_session *session, int index)
@@ -357,6 +367,9 @@ struct tact_session_port tact_session_port(const struct tact_session *session, i
     int first = 0;
     for (; index > 0 && first < session->coupling_count; index--) {
         first += tact_session_coupling_group_size(session, first);
+    }
+    if (first == session->coupling_count && index >= session->admittance_count) {
+        return get_drive_port(&session->drive_ports[index - session->admittance_count]);
     }
     if (first == session->coupling_count) {
         return tact_session_admittance_port(session, &session->admittances[index]);

@@ -106,6 +106,31 @@ static int add_coupling_fields(struct tact_session *s)
     return rc;
 }
 
+/* Logs of results before 62 have no fields of the ports of drives; their replays have no ports. */
+static int add_drive_port_fields(struct tact_session *s, const struct tact_log *log)
+{
+    const struct tact_field *logged = find_next_replayed_field(s, log);
+    const size_t length = logged ? strlen(logged->name) : 0,
+                 suffix_length = strlen(DRIVE_PORT_FIELD_SUFFIX);
+    int rc = 0;
+    if (log && (length < suffix_length ||
+                strcmp(logged->name + length - suffix_length, DRIVE_PORT_FIELD_SUFFIX) != 0)) {
+        tact_session_free_drive_ports(s);
+    }
+    for (int i = 0; !rc && i < s->drive_port_count; i++) {
+        struct session_drive_port *p = &s->drive_ports[i];
+        char name[TACT_FIELD_NAME];
+        /* long names are cut, so that the suffix is whole */
+        snprintf(name, sizeof name, "%.48s", p->name);
+        rc = add_named_field(s, &p->field, TACT_FIELD_OUTPUT, name, DRIVE_PORT_FIELD_SUFFIX,
+                             "device, by its inputs rad or m; ticks until then, 0: lost; force on "
+                             "the person N m or N; energy absorbed, least of it J; forces sent "
+                             "before the last tick, newest first, up to the one that acts",
+                             DRIVE_PORT_STATE_NUMBERS + p->delay.count);
+    }
+    return rc;
+}
+
 static int add_admittance_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -289,6 +314,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     int rc = add_device_fields(s);
     rc = rc ? rc : add_sensor_fields(s);
     rc = rc ? rc : add_coupling_fields(s);
+    rc = rc ? rc : add_drive_port_fields(s, log);
     rc = rc ? rc : add_admittance_fields(s);
     rc = rc ? rc : add_position_fields(s);
     rc = rc ? rc : add_tool_fields(s);
@@ -429,6 +455,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
             memcpy(v + delay->field + 1, delay->force, sizeof *v * (size_t)delay->count);
         }
     }
+    tact_session_fill_drive_ports(s, v);
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(v + s->admittances[i].field, &s->admittances[i].state,
                sizeof s->admittances[i].state);
@@ -531,6 +558,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
             memcpy(delay->force, v + delay->field + 1, sizeof *v * (size_t)delay->count);
         }
     }
+    tact_session_restore_drive_ports(s, v);
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(&s->admittances[i].state, v + s->admittances[i].field,
                sizeof s->admittances[i].state);

@@ -471,6 +471,7 @@ int tact_session_connect_channels(struct tact_session *s, int is_from_log, struc
         tact_session_set_ports(s);
         rc = tact_session_set_port_delays(s);
     }
+    rc = rc ? rc : tact_session_connect_drive_ports(s);
     rc = rc ? rc : tact_session_connect_remotes(s, err);
     rc = rc ? rc : tact_session_connect_grips(s, err);
     rc = rc ? rc : tact_session_create_holds(s);

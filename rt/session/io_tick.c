@@ -135,6 +135,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
     tact_session_apply_force_inputs(s, tick, are_inputs_valid);
     tact_session_set_tool_targets(s, tick, are_inputs_valid);
     tact_session_set_coupled_targets(s, tick, are_inputs_valid);
+    tact_session_add_drive_port_work(s, tick);
 }
 
 static int is_output_device_lost(const struct tact_session *s, const struct session_output *out)
@@ -259,6 +260,9 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     for (int i = 0; i < s->coupling_count; i++) {
         s->couplings[i].state.force = 0.0;
     }
+    for (int i = 0; i < s->drive_port_count; i++) {
+        s->drive_ports[i].state.force = 0.0;
+    }
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         if (out->kind == OUTPUT_POSITION) {
@@ -271,6 +275,8 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
             tact_session_store_sent_tool_force(out, sent);
         } else if (out->port) {
             out->port->state.force -= sent / out->gain;
+        } else if (out->drive_port) {
+            out->drive_port->state.force -= sent / out->gain;
         } else if (out->admittance) {
             out->admittance->state.rate = sent / out->gain;
         }

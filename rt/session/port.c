@@ -364,19 +364,15 @@ static void warn_about_unknown_device(const struct tact_session *s,
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", line);
 }
 
-/* Checks the delay of a coupling's device: the forces sent within it are stored, in at most
- * MAX_PORT_DELAY ticks. */
-static int check_port_delay(const struct tact_session *s, const struct session_coupling *c,
-                            struct tact_error *err)
+/* The forces sent within a delay are stored, in at most MAX_PORT_DELAY ticks. */
+int tact_session_check_port_delay(const struct tact_session *s, double delay, const char *joint,
+                                  struct tact_error *err)
 {
-    const double delay = tact_session_port_delay(s, c);
     if (!(delay >= 0.0 && delay <= MAX_PORT_DELAY * s->period)) {
-        locate_coupling(s, c, "device", err);
         return tact_error_set(err, -EINVAL,
                               "the device of %s has a delay of %g s from sensor to force; expected "
                               "0 to %d ticks, %g s",
-                              s->hands[c->hand].joint_names[c->link], delay, MAX_PORT_DELAY,
-                              MAX_PORT_DELAY * s->period);
+                              joint, delay, MAX_PORT_DELAY, MAX_PORT_DELAY * s->period);
     }
     return 0;
 }
@@ -411,8 +407,13 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
         } else if (c->port.are_axis_numbers_known) {
             rc = check_coupling_damping(s, c, err);
         }
-        rc = rc ? rc : check_port_delay(s, c, err);
+        if (!rc) {
+            locate_coupling(s, c, "device", err);
+            rc = tact_session_check_port_delay(s, tact_session_port_delay(s, c),
+                                               s->hands[c->hand].joint_names[c->link], err);
+        }
     }
+    rc = rc ? rc : tact_session_check_drive_ports(s, err);
     rc = rc ? rc : tact_session_check_base_matrices(s, err);
     for (int i = 0, count; !rc && i < s->coupling_count; i += count) {
         count = tact_session_coupling_group_size(s, i);

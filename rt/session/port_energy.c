@@ -1,7 +1,7 @@
 /*
- * Energy of the ports of couplings. The force of an output is constant from the tick at which it
- * acts to the next one, so that its work over the motion between is exact. It acts after the
- * device's delay; where that ends within a tick, the motion of the tick is taken as even.
+ * Energy of the ports of couplings and drives. The force of an output is constant from the tick at
+ * which it acts to the next one, so that its work over the motion between is exact. It acts after
+ * the device's delay; where that ends within a tick, the motion of the tick is taken as even.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,21 +22,24 @@ double tact_session_port_delay(const struct tact_session *s, const struct sessio
     return delay;
 }
 
+int tact_session_set_port_delay(struct session_port_delay *delay, double time, double period)
+{
+    /* a damaged log may state any delay */
+    const double ticks = fmin(MAX_PORT_DELAY, fmax(0.0, time) / period);
+    delay->count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
+    delay->newer_force_fraction = fmax(0.0, delay->count - ticks);
+    delay->force = calloc((size_t)delay->count + 1, sizeof(double));
+    return delay->force ? 0 : -ENOMEM;
+}
+
 int tact_session_set_port_delays(struct tact_session *s)
 {
-    for (int i = 0; i < s->coupling_count && !s->precedes_results_39; i++) {
+    int rc = 0;
+    for (int i = 0; !rc && i < s->coupling_count && !s->precedes_results_39; i++) {
         struct session_coupling *c = &s->couplings[i];
-        /* a damaged log may state any delay */
-        const double delay = fmax(0.0, tact_session_port_delay(s, c));
-        const double ticks = fmin(MAX_PORT_DELAY, delay / s->period);
-        c->port.delay.count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
-        c->port.delay.newer_force_fraction = fmax(0.0, c->port.delay.count - ticks);
-        c->port.delay.force = calloc((size_t)c->port.delay.count + 1, sizeof(double));
-        if (!c->port.delay.force) {
-            return -ENOMEM;
-        }
+        rc = tact_session_set_port_delay(&c->port.delay, tact_session_port_delay(s, c), s->period);
     }
-    return 0;
+    return rc;
 }
 
 void tact_session_free_port_delays(struct tact_session *s)
@@ -47,27 +50,25 @@ void tact_session_free_port_delays(struct tact_session *s)
 }
 
 /* The force that has acted since the last tick, mean over time. */
-static double mean_acting_force(const struct session_coupling *c)
+static double mean_acting_force(const struct session_port_delay *delay, double sent_force)
 {
-    const struct session_port_delay *delay = &c->port.delay;
     if (delay->count == 0) {
-        return c->state.force;
+        return sent_force;
     }
-    const double newer_sent_force =
-        delay->count > 1 ? delay->force[delay->count - 2] : c->state.force;
+    const double newer_sent_force = delay->count > 1 ? delay->force[delay->count - 2] : sent_force;
     return delay->newer_force_fraction * newer_sent_force +
            (1.0 - delay->newer_force_fraction) * delay->force[delay->count - 1];
 }
 
-/* Stores the force of the last tick, which becomes the newest of the sent forces that have not
- * acted yet. */
-static void store_sent_force(struct session_coupling *c)
+double tact_session_port_work(struct session_port_delay *delay, double sent_force,
+                              double displacement)
 {
-    struct session_port_delay *delay = &c->port.delay;
+    const double work = -(mean_acting_force(delay, sent_force) * displacement);
     if (delay->count > 0) {
         memmove(delay->force + 1, delay->force, (size_t)(delay->count - 1) * sizeof *delay->force);
-        delay->force[0] = c->state.force;
+        delay->force[0] = sent_force;
     }
+    return work;
 }
 
 void tact_session_add_port_work(struct session_coupling *c, int n)
@@ -75,8 +76,8 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     struct session_coupling_state *port = &c->state;
     double work = 0.0;
     for (int i = 0; i < n; i++) {
-        work -= mean_acting_force(&c[i]) * c[i].device_displacement;
-        store_sent_force(&c[i]);
+        work +=
+            tact_session_port_work(&c[i].port.delay, c[i].state.force, c[i].device_displacement);
     }
     port->energy += work;
     /* a tool that moves freely gives its energy of motion back, which generates nothing */

@@ -2,6 +2,7 @@
 #ifndef TACT_RT_SESSION_PORT_INTERNAL_H
 #define TACT_RT_SESSION_PORT_INTERNAL_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "contact/error.h"
 #include "rt/scene/scene.h"
@@ -22,6 +23,32 @@ struct session_port_delay {
                     no force of a contact acts any more */
     uint32_t field;               /* offset of these values in the record */
 };
+
+/* Port of a joint with a drive: a device whose position sets the joint's target and that receives
+ * the drive's reaction. */
+struct session_drive_port {
+    int hand, link, device;
+    char name[256]; /* of the joint; "JOINT DEVICE" where it has several of these devices */
+    struct session_port_delay delay;
+    double present_position; /* position of its device in this tick, as in its state */
+    struct session_drive_port_state {
+        double position; /* of the device, by its inputs to the joint without offset and clamp, in
+                            the last tick with values of it [rad, m] */
+        double ticks;    /* number of ticks up to that one; 0: none yet, or lost since */
+        double force;    /* force that the device exerts until the next tick, in the units of the
+                            joint [N m, N] */
+        double energy;   /* absorbed from the person since the start [J] */
+        double least_energy; /* the least of it so far, 0 or less: generated [J] */
+    } state;
+    uint32_t field; /* offset of its field in the record: the state, then the forces of the delay */
+};
+
+enum { DRIVE_PORT_STATE_NUMBERS = sizeof(struct session_drive_port_state) / sizeof(double) };
+/* Offset of a member of a drive port's state among the doubles of its record field. */
+#define DRIVE_PORT_STATE_OFFSET(member)                                                            \
+    ((uint32_t)(offsetof(struct session_drive_port_state, member) / sizeof(double)))
+/* End of the names of their record fields. */
+#define DRIVE_PORT_FIELD_SUFFIX "_drive_port"
 
 /* Properties of the device at the other end of a coupling. */
 struct session_port {
@@ -49,9 +76,21 @@ double tact_session_device_delay(const struct tact_session *s, int device);
 double tact_session_measured_delay(const struct tact_session *s, const struct session_coupling *c);
 /* Delay of a coupling's device: stated, calibrated or measured, the longest [s]. */
 double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c);
-/* Prepares the delays of all ports; none for a log of an earlier version. 0 or -ENOMEM. */
+/* Prepares a delay [s]: the number of ticks is bounded by MAX_PORT_DELAY. 0 or -ENOMEM. */
+int tact_session_set_port_delay(struct session_port_delay *delay, double time, double period);
+/* Prepares the delays of all couplings' ports; none for a log of an earlier version. 0 or -ENOMEM.
+ */
 int tact_session_set_port_delays(struct tact_session *s);
+/* Checks a delay of a device [s] against MAX_PORT_DELAY. 0, or -EINVAL with the joint in the text.
+ */
+int tact_session_check_port_delay(const struct tact_session *s, double delay, const char *joint,
+                                  struct tact_error *err);
 void tact_session_free_port_delays(struct tact_session *s);
+/* Work that a port has absorbed by a displacement of its device since the last tick, and stores
+ * `sent_force`, which was sent in the last tick, as the newest force that has not acted yet.
+ * Real-time safe. */
+double tact_session_port_work(struct session_port_delay *delay, double sent_force,
+                              double displacement);
 /* Adds the work since the last tick to the energy of a group of n couplings, which its first one
  * has. Real-time safe. */
 void tact_session_add_port_work(struct session_coupling *c, int n);
@@ -67,5 +106,16 @@ int tact_session_check_base_matrices(const struct tact_session *s, struct tact_e
 /* Refuses a coupling that is stiffer than the calibration of its device allows, or whose damping
  * makes a known device oscillate; warns of one whose device is not known and receives its force. */
 int tact_session_check_ports(const struct tact_session *s, struct tact_error *err);
+
+/* drive_port.c: finds the ports of drives, once inputs and outputs are connected. 0 or -ENOMEM. */
+int tact_session_connect_drive_ports(struct tact_session *s);
+void tact_session_free_drive_ports(struct tact_session *s);
+/* Checks the delays of their devices. 0 or -EINVAL. */
+int tact_session_check_drive_ports(const struct tact_session *s, struct tact_error *err);
+/* Adds the work since the last tick, once the devices are read. Real-time safe, as the following.
+ */
+void tact_session_add_drive_port_work(struct tact_session *s, uint64_t tick);
+void tact_session_fill_drive_ports(const struct tact_session *s, double *values);
+void tact_session_restore_drive_ports(struct tact_session *s, const double *values);
 
 #endif

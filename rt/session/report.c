@@ -108,7 +108,7 @@ static json_t *json_self_overlaps(const struct tact_session *s)
     return all;
 }
 
-/* Lists the ports of coupled joints, and of joints that forces move. */
+/* Lists the ports of coupled joints, of joints that forces move, and of drives. */
 static json_t *json_ports(const struct tact_session *s)
 {
     json_t *all = json_object();

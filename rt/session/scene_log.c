@@ -217,6 +217,16 @@ static void list_logged_ports(struct tact_scene_log *view)
             .held = a->field + ADMITTANCE_STATE_OFFSET(held),
             .missing = a->field + ADMITTANCE_STATE_OFFSET(missing)};
     }
+    for (int i = 0; i < s->drive_port_count; i++) {
+        const struct session_drive_port *p = &s->drive_ports[i];
+        view->ports[view->port_count++] = (struct tact_scene_log_port){
+            .name = p->name,
+            .components = 1,
+            .engaged = p->field + DRIVE_PORT_STATE_OFFSET(ticks),
+            .force = p->field + DRIVE_PORT_STATE_OFFSET(force),
+            .energy = p->field + DRIVE_PORT_STATE_OFFSET(energy),
+            .least_energy = p->field + DRIVE_PORT_STATE_OFFSET(least_energy)};
+    }
 }
 
 static void list_logged_holds(struct tact_scene_log *view)
@@ -240,8 +250,7 @@ static int list_logged_objects(struct tact_scene_log *view)
     view->joints = calloc(joints, sizeof *view->joints);
     view->constraints =
         calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);
-    view->ports =
-        calloc((size_t)(s->coupling_count + s->admittance_count) + 1, sizeof *view->ports);
+    view->ports = calloc((size_t)tact_session_port_count(s) + 1, sizeof *view->ports);
     view->holds = calloc((size_t)s->hold_count + 1, sizeof *view->holds);
     view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
     view->device_inputs = calloc((size_t)s->device_count + 1, sizeof *view->device_inputs);

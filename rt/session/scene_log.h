@@ -70,8 +70,8 @@ struct tact_scene_log_constraint {
 
 /** Port of a coupled joint, or of the position or attitude of a coupled base, of which it has
  * three. Offsets are those of its first joint; those of the others follow `stride` doubles apart.
- * Or port of a joint that the force of a person moves, which has no target, limited and stride.
- */
+ * Or port of a joint that the force of a person moves, or of one with a drive, which has no target,
+ * limited and stride: they are 0. */
 struct tact_scene_log_port {
     const char *name; /**< name of the port, as in struct tact_session_port */
     int components;   /**< 1 or 3 joints */
@@ -84,7 +84,7 @@ struct tact_scene_log_port {
     /** offset of the smallest energy of the port so far, 0 or less [J]: minus what it generated */
     uint32_t least_energy;
     uint32_t limited;  /**< offset of the number of ticks so far in which the force was limited for
-                          passivity */
+                          passivity; 0: it is not limited */
     int is_admittance; /**< 1: port of a joint that the force of a person moves; only it has rate,
                           held and missing */
     uint32_t rate;     /**< offset of the rate sent until the next tick [rad/s] or [m/s] */

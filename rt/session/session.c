@@ -175,6 +175,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->tools,
                       s->holds};
     tact_session_free_port_delays(s);
+    tact_session_free_drive_ports(s);
     tact_session_free_grips(s);
     tact_session_free_remotes(s);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

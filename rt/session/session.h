@@ -194,7 +194,8 @@ struct tact_session_pair_report {
 /** Port of a coupled joint, or of the position or attitude of a coupled base: where a person and
  * the virtual side exchange energy. */
 struct tact_session_port {
-    const char *name; /**< "hand.link", "hand.base position" or "hand.base attitude" */
+    const char *name; /**< "hand.link", "hand.base position" or "hand.base attitude"; of a joint
+                         with a drive and several devices "hand.link DEVICE" */
     int engaged;      /**< 1: its inputs are good and set the target, or force */
     int components;   /**< number of components of the force: 1, of a base 3 */
     /** force that outputs exert on the person [N m] or [N], in the joint's units */
@@ -335,7 +336,9 @@ TACT_API int tact_session_hold_count(const struct tact_session *session);
 /** A body against a hand, by its number, body by body, which is not checked. Real-time safe. */
 TACT_API struct tact_session_hold tact_session_hold(const struct tact_session *session, int index);
 
-/** Number of ports. Real-time safe. */
+/** Number of ports: of couplings, of joints that forces move, and of joints with a drive, whose
+ * force is not limited for passivity, for each device that sets the target by its position and is
+ * sent the reaction. Real-time safe. */
 TACT_API int tact_session_port_count(const struct tact_session *session);
 
 /** A port, `index` from 0, in the last tick. The energy is exact for a force that

@@ -34,6 +34,7 @@ struct session_input {
     double scale, offset, lower, upper;
     int has_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
     struct session_admittance *admittance; /* that the input's force moves, or NULL */
+    struct session_drive_port *drive_port; /* whose device's position the input is, or NULL */
     double alpha;                          /* weight of the new rate in its low-pass filter */
     struct {
         double q;     /* [rad, m] */
@@ -104,10 +105,6 @@ struct session_tool {
     uint32_t field; /* offset of its field in the record */
 };
 
-struct session_remote;
-struct session_grip;
-struct session_hold;
-
 struct session_output {
     int device, channel;
     enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT, OUTPUT_RATE, OUTPUT_POSITION } kind;
@@ -115,6 +112,7 @@ struct session_output {
     const double *along;           /* world axis along which the force or moment is sent, or NULL */
     int sensor;                    /* index of the input that measures the output's joint, or -1 */
     struct session_coupling *port; /* coupling whose reaction the output sends, or NULL */
+    struct session_drive_port *drive_port; /* port of the drive whose reaction it sends, or NULL */
     struct session_admittance *admittance; /* admittance whose motion the output sends, or NULL */
     struct session_tool *tool; /* tool whose force or torque the output sends, or NULL */
     int part, axis; /* component of the tool's wrench: 0 force, 1 torque; and axis of the device */
@@ -298,6 +296,8 @@ struct tact_session {
     int admittance_count;
     struct session_coupling *couplings;
     int coupling_count;
+    struct session_drive_port *drive_ports;
+    int drive_port_count;
     struct session_tool *tools;
     int tool_count;
     struct session_remote *remotes;

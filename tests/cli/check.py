@@ -7,6 +7,7 @@ fault       what is faster than max_speed: exit 1, and what it is by name
 through     a ball that passes through a plate in a tick is counted and named; one that is fast does not pass
 deep        overlaps at the start: reported by name with their depth, not pushed open, in the log
 report      run and sim: one JSON object with the same keys; the table
+ports       the energy of what is sent a drive's reaction: in table, report and info, or why there is none
 reduced     tact sim --reduced: Chaplygin's ball against its known motion, and scenes that are refused
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
@@ -486,6 +487,42 @@ def report(folder):
                               "host", "--json")[0])["pairs"]
     assert [pair["name"] for pair in several[:2]] == ["floor/plate", "floor/plate#2"]
     assert len({pair["name"] for pair in several}) == len(several) == 20
+
+
+DRIVEN = """
+name: driven
+hands:
+  - name: hand
+    weightless: true
+    links:
+      - {name: tip, mass: 0.05, inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0],
+         joint: {type: slide, axis: [1, 0, 0], stiffness: 500, damping: 5}}
+devices:
+  - {name: arm, type: twin, settings: {axes: x, forces: f, mass: 0.1, damping: 1%s}}
+inputs: [%s]
+outputs: [{from: hand.tip, to: arm.f, limit: 5, rate: 1000}]
+"""
+
+
+def ports(folder):
+    scene, log = os.path.join(folder, "driven.yaml"), os.path.join(folder, "a.mcap")
+    for setting, source, why in ((", push: [[0, 0], [0.1, 2]]", "{from: arm.x, to: hand.tip}", None),
+                                 (", control: rate, sensed: fx", "{from: arm.fx, to: hand.tip, scale: 1e-3}",
+                                  "arm.fx [N] is no position"),
+                                 ("", "", "no input of arm moves hand.tip")):
+        with open(scene, "w", encoding="ascii") as stream:
+            stream.write(DRIVEN % (setting, source))
+        words = ("sim", scene, "--duration", "0.5", "--record", log, "--force")
+        table, stated = tact(*words)[0], json.loads(tact(*words, "--json")[0])["ports"]
+        text, found = tact("info", log)[0], json.loads(tact("info", log, "--json")[0])
+        if why:
+            assert "port" not in table and not stated and not found["ports"], (table, stated, found["ports"])
+            assert found["outputs_without_energy"] == {"arm.f": why}, found["outputs_without_energy"]
+            assert f"  port       arm.f: energy not known, as {why}\n" in text, text
+        else:
+            line, port = re.search(r"  port       hand.tip: absorbed .*\n", table)[0], found["ports"]["hand.tip"]
+            assert line in text and not found["outputs_without_energy"], text
+            assert port["energy_J"] == stated["hand.tip"]["energy_J"] > 1e-6 and port["limited_ticks"] == 0, port
 
 
 def stop(folder):
@@ -1148,7 +1185,7 @@ def haptic(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, fault, through, deep, report, reduced, stop, live, replay, onto,
+    subjects = {f.__name__: f for f in (help, bad_scenes, fault, through, deep, report, ports, reduced, stop, live, replay, onto,
                                         recover, damage, mesh_check, moments, distance, field, doctor, devices, calibrate,
                                         haptic)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:

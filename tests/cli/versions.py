@@ -54,6 +54,9 @@ def read(folder):
             assert len(stream.readlines()) == 201
         assert os.path.getsize(h5) > 10000
         tact("diff", log, log)
+        if log == next(iter(LOGS)):  # its outputs are reactions of drives
+            assert not reported["ports"] and len(reported["outputs_without_energy"]) == 4, reported
+            assert set(reported["outputs_without_energy"].values()) == {"the log is of results before version 62"}
         cut = os.path.join(folder, "cut.mcap")
         shutil.copy(log, cut)
         os.chmod(cut, 0o644)
@@ -74,6 +77,8 @@ def verify(folder):
         assert err.startswith(words) if version > 1 else "results version" not in err, err
         assert json.loads(tact("replay", log, "--json", code=(0, 1))[0])["results_version"] == 1
     assert "results version" not in tact("replay", now)[1]
+    reported = json.loads(tact("info", now, "--json")[0])
+    assert len(reported["ports"]) == 4 and not reported["outputs_without_energy"], reported["ports"]
     other = os.path.join(folder, "other.mcap")
     for stated, read_as in (("9000", 9000), ("0", 0), ("-1", 0), ("1e3", 0), ("1" * 40, 0)):
         subprocess.run([CHANGE_LOG, now, other, "ruler_twist", "2", "5",

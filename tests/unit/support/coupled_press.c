@@ -82,19 +82,19 @@ struct press_log read_press_log(const char *path, int has_coupling)
     struct tact_log *log;
     struct press_log out = {0};
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    const long coupling = tact_log_field(log, "hand_tip_coupling", NULL);
+    const long coupling = tact_log_field(log, "hand_tip_coupling", NULL),
+               drive = tact_log_field(log, "hand_tip_drive_port", NULL);
     assert_int_equal(coupling >= 0, has_coupling);
-    const long of[COLUMNS] = {tact_log_field(log, "stick_input", NULL) + 2,
-                              tact_log_field(log, "outputs_sent", NULL),
-                              tact_log_field(log, "hand_position", NULL),
-                              tact_log_field(log, "hand_target", NULL),
-                              coupling + 6,
-                              coupling + 7,
-                              coupling + 4};
+    assert_int_equal(drive >= 0, !has_coupling);
+    const long of[COLUMNS] = {
+        tact_log_field(log, "stick_input", NULL) + 2, tact_log_field(log, "outputs_sent", NULL),
+        tact_log_field(log, "hand_position", NULL),   tact_log_field(log, "hand_target", NULL),
+        has_coupling ? coupling + 6 : drive + 3,      has_coupling ? coupling + 7 : drive + 4,
+        has_coupling ? coupling + 4 : drive + 1};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     out.values = calloc(tact_log_state(log)->ticks * COLUMNS, sizeof *out.values);
     for (; tact_log_next(log, record) > 0; out.ticks++) {
-        for (int i = 0; i < COLUMNS && (has_coupling || i < ENERGY); i++) {
+        for (int i = 0; i < COLUMNS; i++) {
             out.values[out.ticks * COLUMNS + (uint64_t)i] = record->values[of[i]];
         }
     }

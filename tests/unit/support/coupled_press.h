@@ -56,7 +56,7 @@ void write_press_scene(const struct press_scenario *p, char out[4096]);
 struct press_log simulate_coupled_press(const struct press_scenario *p);
 struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact);
 
-/* Reads a log of a press. has_coupling: its joint has a coupling. */
+/* Reads a log of a press. has_coupling: its joint has a coupling, else a drive. */
 struct press_log read_press_log(const char *path, int has_coupling);
 
 double logged_press_value(const struct press_log *t, uint64_t tick, int column);
