@@ -52,13 +52,17 @@ static int write_event_message(struct server *s, struct page_client *c)
                                         (json_int_t)e->tick, "name", e->name, "text", e->text));
 }
 
-void server_send_event(struct server *s, const char *name, const char *text)
+void server_send_event(struct server *s, uint64_t tick, const char *name, const char *text)
 {
     if (s) {
-        s->events[s->event_count++ % MAX_SERVER_EVENTS] =
-            (struct server_event){s->newest ? s->newest->sample.state.tick : 0, name, text};
+        s->events[s->event_count++ % MAX_SERVER_EVENTS] = (struct server_event){tick, name, text};
         page_clients_request_write(s);
     }
+}
+
+uint64_t server_newest_tick(const struct server *s)
+{
+    return s && s->newest ? s->newest->sample.state.tick : 0;
 }
 
 /* Writes the speed that another page requested, or this page before it was loaded again. */

@@ -164,6 +164,9 @@ static void update_viewer_clients(struct server *s)
     const struct slot *slot = tact_triple_read(s->slots, &fresh);
     if (slot && fresh) {
         s->newest = slot;
+        if (s->options.add_events) {
+            s->options.add_events(s->options.user, s);
+        }
         page_clients_request_write(s);
     }
     update_foxglove_clients(s, fresh);

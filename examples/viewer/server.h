@@ -30,6 +30,8 @@ enum server_request {
     SERVER_SHOW_TICK, /* a client of foxglove.sdk.v1 needs the present tick, also in a pause */
 };
 
+struct server;
+
 struct server_options {
     const char *hello;   /* see wire_make_hello_message() */
     size_t mesh_count;   /* number of messages from wire_make_mesh_messages() */
@@ -46,10 +48,11 @@ struct server_options {
     int is_token_required;      /* 1: every request must have the token of the address */
     /* Called on the server's thread. The text of a marker may be NULL. */
     void (*ask)(void *user, enum server_request what, double value);
+    /* Called on the server's thread before a new sample is sent, for server_send_event(). NULL:
+     * there are no events. */
+    void (*add_events)(void *user, struct server *server);
     void *user;
 };
-
-struct server;
 
 /* 1 where a text has the form of an Origin: "https://host", "http://host:1234". */
 int server_is_valid_origin(const char *text);
@@ -91,9 +94,12 @@ void server_copy_record(struct server *server, const struct tact_record *record,
 /* Reports a fault once to each client. The caller keeps the text. Any thread; real-time safe. */
 void server_send_fault_text(struct server *server, const char *text);
 
-/* Sends an event to each page, also to those that connect later, with the tick of the newest frame.
- * The caller keeps the texts. The server's thread, from `ask`, only. server may be NULL. */
-void server_send_event(struct server *server, const char *name, const char *text);
+/* Sends an event to each page, also to those that connect later. The caller keeps the texts. The
+ * server's thread, from `ask` and `add_events`, only. server may be NULL. */
+void server_send_event(struct server *server, uint64_t tick, const char *name, const char *text);
+
+/* The tick of the newest frame; 0 where there is none. As server_send_event(). */
+uint64_t server_newest_tick(const struct server *server);
 
 /* 1 where a page is connected, or a client of foxglove.sdk.v1 has subscribed. Any thread. */
 int server_has_viewers(const struct server *server);

@@ -136,6 +136,7 @@ publish_due_samples_and_records(struct stream *stream, const struct tact_session
     if (status->faults && !stream->has_fault) { /* once: the server reads it */
         stream->has_fault = 1;
         stream->fault = status->fault;
+        atomic_store_explicit(&stream->fault_tick_plus_one, status->tick + 1, memory_order_release);
         server_send_fault_text(stream->server, stream->fault.text);
     }
     if (is_record_of_sample_tick(stream)) {
@@ -178,15 +179,30 @@ static void on_page_request(void *user, enum server_request what, double value)
     if (what == SERVER_MARKER) {
         static const char text[] = "a marker set on the page of tact view";
         if (tact_session_mark(stream->session, text)) {
-            server_send_event(stream->server, "no marker", "the session is not recorded");
+            server_send_event(stream->server, server_newest_tick(stream->server), "no marker",
+                              "the session is not recorded");
         } else {
-            server_send_event(stream->server, "marker", text);
+            server_send_event(stream->server, server_newest_tick(stream->server), "marker", text);
         }
     } else if (what == SERVER_STOP) {
         tact_stop_request(stream->stop);
     } else {
         page_requests_merge(&stream->page_requests, what, value);
     }
+}
+
+/* Adds the events of the session that the pages do not have: the first fault, touches, slips,
+ * releases. */
+static void add_session_events(void *user, struct server *server)
+{
+    struct stream *stream = user;
+    const uint64_t fault_tick_plus_one =
+        atomic_load_explicit(&stream->fault_tick_plus_one, memory_order_acquire);
+    if (fault_tick_plus_one && !stream->is_fault_event_sent) {
+        stream->is_fault_event_sent = 1;
+        server_send_event(server, fault_tick_plus_one - 1, "fault", stream->fault.text);
+    }
+    hold_events_send_new(&stream->hold_events, server);
 }
 
 int stream_open_server(struct stream *stream, struct tact_session *session,
@@ -215,6 +231,7 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     int rc = stream->devices && stream->owned_pressure_map && stream->hello
                  ? wire_make_mesh_messages(world, &stream->meshes, &stream->mesh_sizes)
                  : -ENOMEM;
+    rc = rc ? rc : hold_events_open(&stream->hold_events, session);
     rc = rc ? rc : tact_session_topics(session, &stream->topics, err);
     struct server_options o = {
         .hello = stream->hello,
@@ -231,6 +248,7 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
         .is_token_required = 1,
         .excluded_cpu = options->loop_cpu,
         .ask = on_page_request,
+        .add_events = add_session_events,
         .user = stream,
     };
     rc = rc ? tact_error_set(err, rc, "no memory for the viewer") : 0;
@@ -254,6 +272,7 @@ void stream_close(struct stream *stream)
     free(stream->hello);
     free(stream->devices);
     free(stream->owned_pressure_map);
+    hold_events_close(&stream->hold_events);
     memset(stream, 0, sizeof *stream);
 }
 

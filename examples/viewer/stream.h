@@ -5,7 +5,9 @@
 #ifndef TACT_EXAMPLES_VIEWER_STREAM_H
 #define TACT_EXAMPLES_VIEWER_STREAM_H
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include "hold_events.h"
 #include "rt/session/session.h"
 #include "wire.h"
 #include "page_requests.h"
@@ -48,8 +50,11 @@ struct stream {
                            */
     int *devices;
     int device_count;
-    struct tact_session_fault fault; /* the first fault, which the pages show */
-    struct wire_state state;         /* state after the last tick, without its list of devices */
+    struct tact_session_fault fault;   /* the first fault, which the pages show */
+    atomic_ullong fault_tick_plus_one; /* tick of `fault`, after it was written; 0: none */
+    int is_fault_event_sent;           /* 1: the pages have the event of `fault` */
+    struct hold_events hold_events;
+    struct wire_state state; /* state after the last tick, without its list of devices */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;

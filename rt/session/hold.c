@@ -30,10 +30,11 @@ int tact_session_create_holds(struct tact_session *s)
     const int hands = tact_world_hand_count(s->world);
     const int64_t pairs = (int64_t)tact_world_body_count(s->world) * hands;
     const int count = pairs < SESSION_MAX_HOLDS ? (int)pairs : SESSION_MAX_HOLDS;
-    s->holds = calloc((size_t)count + 1, sizeof *s->holds);
+    s->holds = aligned_alloc(_Alignof(struct session_hold), ((size_t)count + 1) * sizeof *s->holds);
     if (!s->holds) {
         return -ENOMEM;
     }
+    memset(s->holds, 0, ((size_t)count + 1) * sizeof *s->holds);
     s->hold_count = count;
     s->omitted_hold_count = pairs - count;
     for (int i = 0; i < count; i++) {
@@ -43,14 +44,18 @@ int tact_session_create_holds(struct tact_session *s)
     return 0;
 }
 
+/* tick: in which it began; now: the present tick. */
 static void add_hold_event(struct session_hold *hold, enum session_hold_event_kind kind,
-                           uint64_t tick)
+                           uint64_t tick, uint64_t now)
 {
+    const int events = atomic_load_explicit(&hold->events, memory_order_relaxed);
+    const int is_listed = events < SESSION_MAX_HOLD_EVENTS;
     hold->count[kind]++;
-    if (hold->events < SESSION_MAX_HOLD_EVENTS) {
-        hold->event[hold->events++] = (struct session_hold_event){kind, tick};
-    } else {
-        hold->events_left_out++;
+    hold->events_left_out += !is_listed;
+    if (events <= SESSION_MAX_HOLD_EVENTS) {
+        hold->event[events] = (struct session_hold_event){is_listed ? kind : SESSION_HOLD_LEFT_OUT,
+                                                          is_listed ? tick : now};
+        atomic_store_explicit(&hold->events, events + 1, memory_order_release);
     }
 }
 
@@ -134,7 +139,7 @@ static void update_slip_episode(struct session_hold *hold, uint64_t tick,
     if (hold->slides && !hold->is_slip_reported &&
         (hold->episode.slip > MIN_SLIP_DISTANCE || hold->episode.turn > MIN_SLIP_ANGLE)) {
         hold->is_slip_reported = 1;
-        add_hold_event(hold, SESSION_HOLD_SLIP, hold->episode.tick);
+        add_hold_event(hold, SESSION_HOLD_SLIP, hold->episode.tick, tick);
     }
 }
 
@@ -146,13 +151,13 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
         if (hold->tick_sums.touching && !hold->touches) {
-            add_hold_event(hold, SESSION_HOLD_TOUCH, tick);
+            add_hold_event(hold, SESSION_HOLD_TOUCH, tick, tick);
             hold->touches = 1;
         }
         hold->last_touch_tick = hold->tick_sums.touching ? tick : hold->last_touch_tick;
         update_slip_episode(hold, tick, ticks_to_end_episode);
         if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_episode) {
-            add_hold_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1);
+            add_hold_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1, tick);
             hold->touches = hold->slides = 0;
         }
     }
@@ -160,7 +165,7 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
 
 const char *tact_session_hold_event_name(enum session_hold_event_kind kind)
 {
-    static const char *const names[SESSION_HOLD_KINDS] = {"touch", "slip", "release"};
+    static const char *const names[] = {"touch", "slip", "release", "left out"};
     return names[kind];
 }
 
@@ -183,19 +188,18 @@ static void write_hold_text(const struct tact_session *s, const struct session_h
 static int log_next_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
                           int64_t now)
 {
-    const int is_event_overflow =
-        hold->logged_event_count == hold->events && hold->events_left_out > 0;
     char text[TACT_RECORDER_EVENT_TEXT];
-    if (hold->logged_event_count >= hold->events + is_event_overflow) {
+    if (hold->logged_event_count >= atomic_load_explicit(&hold->events, memory_order_relaxed)) {
         return 0;
     }
-    write_hold_text(s, hold, is_event_overflow ? ": further events are counted, not listed" : "",
-                    text);
     const struct session_hold_event *event = &hold->event[hold->logged_event_count];
-    const uint64_t at = is_event_overflow ? tick : event->tick;
-    const char *name = is_event_overflow ? "left out" : tact_session_hold_event_name(event->kind);
-    if (tact_recorder_event_rt(s->recorder, at, now - (int64_t)(tick - at) * s->period_ns, name,
-                               text)) {
+    write_hold_text(
+        s, hold,
+        event->kind == SESSION_HOLD_LEFT_OUT ? ": further events are counted, not listed" : "",
+        text);
+    if (tact_recorder_event_rt(s->recorder, event->tick,
+                               now - (int64_t)(tick - event->tick) * s->period_ns,
+                               tact_session_hold_event_name(event->kind), text)) {
         return 0;
     }
     hold->logged_event_count++;
@@ -258,4 +262,17 @@ struct tact_session_hold tact_session_hold(const struct tact_session *session, i
                                       .slips = hold->count[SESSION_HOLD_SLIP],
                                       .releases = hold->count[SESSION_HOLD_RELEASE],
                                       .events_left_out = hold->events_left_out};
+}
+
+int tact_session_hold_event(const struct tact_session *session, int index, int number,
+                            struct tact_session_hold_event *out)
+{
+    const struct session_hold *hold = &session->holds[index];
+    if (number < 0 || number >= atomic_load_explicit(&hold->events, memory_order_acquire)) {
+        return 0;
+    }
+    *out = (struct tact_session_hold_event){
+        .tick = hold->event[number].tick,
+        .name = tact_session_hold_event_name(hold->event[number].kind)};
+    return 1;
 }

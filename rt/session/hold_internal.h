@@ -2,6 +2,7 @@
 #ifndef TACT_RT_SESSION_HOLD_INTERNAL_H
 #define TACT_RT_SESSION_HOLD_INTERNAL_H
 
+#include <stdatomic.h>
 #include "rt/session/session_internal.h"
 
 /* largest number of body-hand pairs of a session; further ones are counted */
@@ -15,10 +16,14 @@ enum session_hold_event_kind {
     SESSION_HOLD_TOUCH,
     SESSION_HOLD_SLIP,
     SESSION_HOLD_RELEASE,
-    SESSION_HOLD_KINDS
+    SESSION_HOLD_KINDS,
+    SESSION_HOLD_LEFT_OUT = SESSION_HOLD_KINDS /* further events are counted, not listed */
 };
 
-/* A body and a hand. */
+#define SESSION_CACHE_LINE_BYTES 64
+
+/* A body and a hand. What other threads read is in no cache line that the tick writes, except where
+ * there is an event. */
 struct session_hold {
     int body, hand;
     struct session_hold_tick_sums { /* sums over the contacts of a tick */
@@ -26,9 +31,11 @@ struct session_hold {
         double normal, friction; /* sums of the magnitudes of the contact forces [N] */
         double slip, turn;       /* largest [m], [rad] */
     } tick_sums;
-    int touches;          /* 1: the last touch event was not followed by a release */
-    int slides;           /* 1: the body is sliding in the hand */
-    int is_slip_reported; /* 1: the present sliding was reported as a slip event */
+    int touches;            /* 1: the last touch event was not followed by a release */
+    int slides;             /* 1: the body is sliding in the hand */
+    int is_slip_reported;   /* 1: the present sliding was reported as a slip event */
+    int logged_event_count; /* number of events already logged */
+    uint32_t field; /* offset of the body-hand pair in the record; 0: the replayed log has none */
     struct session_slip_episode {
         uint64_t tick; /* first tick of the episode */
         double slip;   /* [m] */
@@ -36,16 +43,15 @@ struct session_hold {
     } episode;
     uint64_t last_touch_tick, last_slide; /* last tick with contact, and last tick with sliding */
     double slip, turn;                    /* distance [m] and angle [rad] of all slip so far */
+    uint64_t events_left_out;
+    uint64_t count[SESSION_HOLD_KINDS];
+    /* Members that other threads may read. */
+    /* number of elements of `event`, which do not change any more */
+    _Alignas(SESSION_CACHE_LINE_BYTES) atomic_int events;
     struct session_hold_event {
         enum session_hold_event_kind kind;
         uint64_t tick;
-    } event[SESSION_MAX_HOLD_EVENTS];
-    int events;
-    int logged_event_count; /* number of events already logged; 1 more: the note that further ones
-                   are only counted */
-    uint64_t events_left_out;
-    uint64_t count[SESSION_HOLD_KINDS];
-    uint32_t field; /* offset of the body-hand pair in the record; 0: the replayed log has none */
+    } event[SESSION_MAX_HOLD_EVENTS + 1]; /* the last one is SESSION_HOLD_LEFT_OUT */
 };
 
 /* hold.c: creates the body-hand pairs, after the world is built and before the layout. -ENOMEM. */
@@ -58,6 +64,6 @@ void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now);
  * touching; a slip in progress starts anew, as a record does not state its beginning. */
 void tact_session_fill_holds(const struct tact_session *s, double *values);
 void tact_session_restore_holds(struct tact_session *s, const struct tact_record *record);
-/* "touch", "slip", "release" */
+/* "touch", "slip", "release", "left out" */
 const char *tact_session_hold_event_name(enum session_hold_event_kind kind);
 #endif

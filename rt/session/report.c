@@ -133,7 +133,7 @@ static json_t *json_ports(const struct tact_session *s)
 static json_t *json_hold_events(const struct tact_session *s, const struct session_hold *hold)
 {
     json_t *all = json_array();
-    for (int i = 0; i < hold->events; i++) {
+    for (int i = 0; i < hold->events && i < SESSION_MAX_HOLD_EVENTS; i++) {
         json_array_append_new(
             all, json_pack("{s:s, s:o}", "event", tact_session_hold_event_name(hold->event[i].kind),
                            "time", json_number((double)hold->event[i].tick * s->period)));

@@ -246,6 +246,14 @@ struct tact_session_hold {
     uint64_t events_left_out;
 };
 
+/** An event of a body against a hand, as the log has it. */
+struct tact_session_hold_event {
+    uint64_t tick; /**< tick in which it began */
+    /** "touch", "slip" or "release"; "left out", once and last: further ones are counted and not
+     * listed. Static text. */
+    const char *name;
+};
+
 /**
  * Creates a session: builds the world, opens devices and the source, creates the log. The scene
  * must outlive the session. On failure *err states the reason, with the scene's file, line and key
@@ -335,6 +343,13 @@ TACT_API struct tact_session_grip tact_session_grip(const struct tact_session *s
 TACT_API int tact_session_hold_count(const struct tact_session *session);
 /** A body against a hand, by its number, body by body, which is not checked. Real-time safe. */
 TACT_API struct tact_session_hold tact_session_hold(const struct tact_session *session, int index);
+/** The events of a body against a hand, by their number from 0, in their order: for
+ * programs that display them while the session runs, recorded or not. index: as of
+ * tact_session_hold(), not checked. From any thread, also during a tick. Real-time safe.
+ * @retval 1  *out is the event, which does not change any more
+ * @retval 0  there is no event of that number so far */
+TACT_API int tact_session_hold_event(const struct tact_session *session, int index, int number,
+                                     struct tact_session_hold_event *out);
 
 /** Number of ports: of couplings, of joints that forces move, and of joints with a drive, whose
  * force is not limited for passivity, for each device that sets the target by its position and is

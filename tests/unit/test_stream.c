@@ -7,13 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "devices/registry.h"
 #include "examples/viewer/player.h"
 #include "examples/viewer/server.h"
 #include "examples/viewer/stream.h"
 #include "rt/clock.h"
+#include "rt/log/log_reader.h"
 #include "rt/loop.h"
+#include "support/grip_scene.h"
 #include "support/run_scene.h"
 
 #define PERIOD_NS INT64_C(1000000)
@@ -23,6 +27,8 @@
 #define USUAL_ELAPSED_NS                                                                           \
     INT64_C(200000) /* elapsed time of a tick, short enough that it publishes [ns] */
 #define MAX_KEPT_SAMPLES 4096
+#define MAX_KEPT_EVENTS 64
+#define LOG "stream.mcap"
 
 struct published_sample {
     uint64_t at, tick; /* tick in which the sample was published, and tick that it shows */
@@ -32,6 +38,12 @@ struct published_sample {
 
 struct published_record {
     uint64_t at, tick;
+};
+
+struct sent_event {
+    uint64_t tick;
+    const char *name;
+    char text[128];
 };
 
 struct server {
@@ -44,7 +56,8 @@ struct server {
     /* What was published. */
     struct published_sample samples[MAX_KEPT_SAMPLES];
     struct published_record records[MAX_KEPT_SAMPLES];
-    int sample_count, record_count, fault_count, fetched_sample_count;
+    struct sent_event events[MAX_KEPT_EVENTS];
+    int sample_count, record_count, fault_count, fetched_sample_count, event_count;
     const char *fault;
 };
 
@@ -55,6 +68,7 @@ struct bench {
     struct tact_stop stop;
     uint64_t tick, ticks_run;
     int64_t now_ns;
+    const char *log;                      /* path of the session's log, or NULL */
     int64_t (*elapsed_ns)(uint64_t tick); /* returns the time that the tick has taken so far [ns] */
     int frames;
     void (*ask)(struct bench *bench, int frame);
@@ -94,6 +108,7 @@ int server_open(const struct server_options *options, struct server **out, struc
 
 void server_close(struct server *s)
 {
+    s->options.add_events(s->options.user, s);
     free(s->sample);
     free(s->record);
 }
@@ -131,6 +146,7 @@ void server_publish(struct server *s)
     for (int i = 0; i < WIRE_HISTOGRAM_BINS; i++) {
         out->bins += sample->latency_bins[1][i];
     }
+    s->options.add_events(s->options.user, s);
 }
 
 struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
@@ -168,11 +184,18 @@ void server_send_fault_text(struct server *s, const char *text)
     s->fault_count++;
 }
 
-void server_send_event(struct server *s, const char *name, const char *text)
+void server_send_event(struct server *s, uint64_t tick, const char *name, const char *text)
+{
+    assert_in_range(s->event_count, 0, MAX_KEPT_EVENTS - 1);
+    struct sent_event *event = &s->events[s->event_count++];
+    *event = (struct sent_event){.tick = tick, .name = name};
+    snprintf(event->text, sizeof event->text, "%s", text);
+}
+
+uint64_t server_newest_tick(const struct server *s)
 {
     (void)s;
-    (void)name;
-    (void)text;
+    return bench.tick;
 }
 
 int server_has_viewers(const struct server *s)
@@ -221,6 +244,8 @@ static void run_observed_scene(const char *text, uint64_t ticks)
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.ticks = ticks;
+    options.record = bench.log;
+    options.replace = 1;
     options.observe = record_observed_tick;
     options.observe_user = &bench.stream;
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -461,6 +486,86 @@ static void end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
     assert_int_equal(last->flags & (WIRE_PAUSED | WIRE_ENDED), WIRE_PAUSED | WIRE_ENDED);
 }
 
+/* Checks that what was sent to the pages is what the log has, each event once; of other kinds than
+ * these the log of a simulation has none. Returns their number. */
+static int check_sent_events_are_those_of_the_log(void)
+{
+    struct tact_log *log;
+    const struct tact_log_event *event;
+    int count = 0;
+    assert_int_equal(tact_log_open(LOG, &log, NULL), 0);
+    for (size_t i = 0; (event = tact_log_event(log, i)); i++, count++) {
+        int sent_count = 0;
+        for (int k = 0; k < bench.server.event_count; k++) {
+            const struct sent_event *sent = &bench.server.events[k];
+            sent_count += sent->tick == event->tick && !strcmp(sent->name, event->name) &&
+                          !strcmp(sent->text, event->text);
+        }
+        print_message("tick %llu: %s, %s\n", (unsigned long long)event->tick, event->name,
+                      event->text);
+        assert_int_equal(sent_count, 1);
+    }
+    assert_int_equal(count, bench.server.event_count);
+    tact_log_close(log);
+    unlink(LOG);
+    return count;
+}
+
+static void run_observed_grip(double friction, const char *script, const char *grip, double seconds,
+                              double support_end_time)
+{
+    char text[4096];
+    reset_stream_bench();
+    bench.log = LOG;
+    tact_number_print(text, sizeof text, grip_scene_format, 1e-3, seconds, friction, "0",
+                      support_end_time, script, grip);
+    run_observed_scene(text, (uint64_t)(seconds / 1e-3 + 0.5));
+}
+
+/* A ruler that slips through the fingers, and fingers that open and close 20 times, of which 32
+ * events are listed and then one that says that further ones are counted. */
+static void touches_and_slips_sent_to_viewers_are_those_of_the_log(void **unused)
+{
+    (void)unused;
+    char script[1024];
+    run_observed_grip(0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58, 0.5);
+    assert_int_equal(check_sent_events_are_those_of_the_log(), 2);
+    assert_string_equal(bench.server.events[0].name, "touch");
+    assert_string_equal(bench.server.events[1].name, "slip");
+    assert_string_equal(bench.server.events[1].text, "ruler in pinch");
+    size_t used = (size_t)snprintf(script, sizeof script, "[0, 0, 0, 0]");
+    for (int i = 0; i < 20; i++) {
+        used += (size_t)tact_number_print(script + used, sizeof script - used,
+                                          ", [%g, 1, 0, 0], [%g, 0, 0, 0]", 0.4 + 0.8 * i,
+                                          0.8 + 0.8 * i);
+    }
+    run_observed_grip(0.8, script, "scale: 4, speed: 1", 16.2, 100.0);
+    assert_int_equal(check_sent_events_are_those_of_the_log(), 33);
+    assert_string_equal(bench.server.events[32].name, "left out");
+}
+
+/* Also where nothing is recorded. */
+static void touches_are_sent_to_viewers_without_a_log(void **unused)
+{
+    (void)unused;
+    reset_stream_bench();
+    run_observed_ruler(400, NULL);
+    assert_int_equal(bench.server.event_count, 1);
+    assert_string_equal(bench.server.events[0].name, "touch");
+}
+
+static void session_fault_is_an_event_of_its_tick_for_viewers(void **unused)
+{
+    (void)unused;
+    const struct edit slow[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
+    reset_stream_bench();
+    bench.log = LOG;
+    run_observed_ruler(600, slow);
+    assert_true(check_sent_events_are_those_of_the_log() > 0);
+    assert_string_equal(bench.server.events[0].name, "fault");
+    assert_non_null(strstr(bench.server.events[0].text, "max_speed"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +578,9 @@ int main(void)
         cmocka_unit_test(session_without_a_viewer_server_publishes_nothing),
         cmocka_unit_test(paced_simulation_follows_requests_of_its_pages),
         cmocka_unit_test(end_of_a_simulation_is_shown_until_it_is_stopped),
+        cmocka_unit_test(touches_and_slips_sent_to_viewers_are_those_of_the_log),
+        cmocka_unit_test(touches_are_sent_to_viewers_without_a_log),
+        cmocka_unit_test(session_fault_is_an_event_of_its_tick_for_viewers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ def check_events(browser, tact, log):
     assert found and browser.evaluate("tactPage.hello.events") == [[e["tick"], e["name"], e["text"]] for e in found], found
     listed = browser.evaluate("[...document.querySelectorAll('#events tr')].map((e) => e.textContent)")
     period = browser.evaluate("tactPage.hello.period")
-    assert listed == [f"{e['tick'] * period:.3f} s{e['name']}: {e['text']}" for e in reversed(found)], listed
+    assert listed == [f"{e['tick'] * period:.3f} s{e['name']}: {e['text']}" for e in reversed(sorted(found, key=lambda e: e["tick"]))], listed
     for i, event in enumerate(found):
         show(browser, 4000)
         box = browser.evaluate(f"""(() => {{
@@ -451,7 +451,8 @@ def check_live(tact, source, browser):
 
 
 def check_session(tact, source, folder, browser):
-    """A simulation that runs: pause and step, frames of before again, a marker by its key, the end by its button."""
+    """A simulation that runs: pause and step, frames of before again, a marker by its key, the touch as the log has it, the end by
+    its button."""
     log = os.path.join(folder, "session.mcap")
     words = (tact, "sim", os.path.join(source, "examples/scenes/ruler.yaml"), "--record", log, "--view", "--no-browser", "--quiet")
     with Viewer(*words, stream="stderr") as viewer:
@@ -459,7 +460,9 @@ def check_session(tact, source, folder, browser):
         browser.wait("window.tactPage && tactPage.hello && tactPage.hello.kind === 'simulation' && tactPage.frames.length > 20")
         browser.key("m")
         browser.wait("/^marker at \\d+\\.\\d{3} s$/.test(document.getElementById('said').textContent) && !document.getElementById('said').hidden")
-        assert browser.evaluate("document.querySelectorAll('#marks i').length") == 1
+        assert browser.evaluate("document.querySelectorAll('#marks i[title*=marker]').length") == 1
+        browser.wait("document.querySelectorAll('#marks i').length === 2")
+        touch = browser.evaluate("[...document.querySelectorAll('#events tr')].map((e) => e.textContent).filter((text) => !text.includes('marker'))")
         browser.key(" ")
         paused = browser.wait("tactPage.paused && tactPage.frames[tactPage.shown].tick")
         browser.key(".")
@@ -470,7 +473,9 @@ def check_session(tact, source, folder, browser):
         viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0
     info = subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True)
-    assert [e["text"] for e in json.loads(info.stdout)["events"] if e["name"] == "marker"] == ["a marker set on the page of tact view"], info.stdout
+    found = json.loads(info.stdout)["events"]
+    assert [e["text"] for e in found if e["name"] == "marker"] == ["a marker set on the page of tact view"], found
+    assert touch == [f"{e['tick'] * 1e-3:.3f} s{e['name']}: {e['text']}" for e in found if e["name"] != "marker"], (touch, found)
 
 
 # Hands a page texts in every place that shows one, and returns those places that do not show it as text. It lets the page

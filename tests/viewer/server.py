@@ -14,42 +14,10 @@ import sys
 import tempfile
 import time
 
+from client import ask, at_tick, connect, next_frame, next_message, number, shows, start, tick, token_of
 from common import Viewer, messages_of, sim, sim_many, sim_soft
-from devtools import WebSocket
 
-PROTOCOL = "tact.view.1"
 LONG = os.environ.get("TACT_LONG") == "1"
-
-
-def connect(viewer, **more):
-    return WebSocket("127.0.0.1", viewer.port, "/", **{"protocol": PROTOCOL, **more})
-
-
-def start(client):
-    """Reads up to the first frame: hello, meshes, that frame."""
-    hello, meshes = json.loads(client.receive()), []
-    while True:
-        message = client.receive()
-        if message[0] == 2:
-            return hello, meshes, message
-        meshes.append(message)
-
-
-def ask(client, op, **more):
-    client.send(json.dumps({"op": op, **more}))
-
-
-def number(frame):
-    return struct.unpack_from("<I", frame, 4)[0]
-
-
-def tick(frame):
-    return struct.unpack_from("<d", frame, 8)[0]
-
-
-def next_frame(client):
-    ask(client, "ack")
-    return client.receive()
 
 
 def check_frames(viewer):
@@ -193,20 +161,6 @@ def check_many(viewer):
         client.close()
 
 
-def shows(client, target):
-    """Whether a log still goes to a tick; seeks of others may be on their way."""
-    client.socket.settimeout(1)
-    frame, asked = None, 0
-    while asked < 20 and (frame is None or tick(frame) != target):
-        ask(client, "seek", tick=target)
-        asked += 1
-        try:
-            frame = next_frame(client)
-        except TimeoutError:
-            pass
-    assert frame is not None and tick(frame) == target, asked
-
-
 def check_garbage(viewer, seconds):
     """Bytes that are no request, in frames and in place of them; a good client goes on beside."""
     numbers = random.Random(int(os.environ.get("TACT_SEED", "1")))
@@ -237,10 +191,6 @@ def check_garbage(viewer, seconds):
     good.close()
 
 
-def token_of(viewer):
-    return viewer.address.split("#token=")[1]
-
-
 def check_live(tact, source, folder):
     """A session in real time: frames while it runs, markers and the end only with the token."""
     log = os.path.join(folder, "live.mcap")
@@ -261,9 +211,9 @@ def check_live(tact, source, folder):
             frame = next_frame(client)
         assert viewer.process.poll() is None
         ask(client, "marker", token=token_of(viewer))
-        texts = [m for m in (next_frame(client) for _ in range(20)) if isinstance(m, str)]
+        texts = [m for m in (next_message(client) for _ in range(20)) if isinstance(m, str) and '"marker"' in m]
         late = connect(viewer)  # is sent it as well
-        texts += [m for m in (next_frame(late) for _ in range(20)) if isinstance(m, str) and '"hello"' not in m]
+        texts += [m for m in (next_message(late) for _ in range(20)) if isinstance(m, str) and '"marker"' in m]
         ask(client, "stop", token=token_of(viewer))
         out, err = viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0 and "stopped before its end" in out, (out, err)
@@ -295,7 +245,7 @@ def check_paced(tact, source, folder):
         before = tick(frame)
         for _ in range(10):
             frame = next_frame(client)
-            assert not isinstance(frame, str) and not frame[1] & 1, frame[:8]
+            assert not frame[1] & 1, frame[:8]
         assert tick(frame) > before + 5, (tick(frame), before)  # at a thousandth of the speed it would be there in 5 s
         ask(client, "pause", token=token)
         while not frame[1] & 1:
@@ -319,6 +269,40 @@ def check_paced(tact, source, folder):
         viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def check_events(tact, source, folder):
+    """Touches and slips of a session that runs are sent while it does, to those that come later, too: those of its log."""
+    log = os.path.join(folder, "events.mcap")
+    with open(os.path.join(source, "examples/scenes/ruler.yaml"), encoding="utf-8") as file:
+        text = file.read().replace("friction: 0.8", "friction: 0.6")
+    scene = os.path.join(folder, "slips.yaml")
+    with open(scene, "w", encoding="utf-8") as file:
+        file.write(text)
+    with Viewer(tact, "sim", scene, "--record", log, "--view", "--no-browser", "--quiet", stream="stderr") as viewer:
+        client, token, events = connect(viewer), token_of(viewer), []
+        start(client)
+        ask(client, "speed", factor=10, token=token)
+
+        def read(until):
+            """Messages up to a frame, which is after the events of its ticks."""
+            while isinstance(message := next_message(client), str) or not until(message):
+                events.extend([json.loads(message)] if isinstance(message, str) else [])
+
+        read(lambda frame: tick(frame) >= 1500)
+        ask(client, "pause", token=token)
+        read(lambda frame: frame[1] & 1)
+        late, again = connect(viewer), []
+        while isinstance(message := late.receive(), str) or message[0] != 2:
+            again.extend([json.loads(message)] if isinstance(message, str) else [])
+        ask(client, "stop", token=token)
+        viewer.process.communicate(timeout=30)
+        assert viewer.process.returncode == 0
+    info = json.loads(subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True).stdout)
+    listed = [[e["tick"], e["name"], e["text"]] for e in info["events"]]
+    for sent in (events, again):
+        sent = [[e["tick"], e["name"], e["text"]] for e in sent if e["op"] == "event"]
+        assert sent == listed and [name for _, name, _ in sent][:2] == ["touch", "slip"], (sent, listed)
 
 
 def check_never_armed(tact, source, folder):
@@ -449,15 +433,6 @@ def check_paced_pressure(tact, folder):
         viewer.process.communicate(timeout=30)
 
 
-def at_tick(client, target):
-    """The frame of a tick that was asked for."""
-    for _ in range(60):
-        frame = next_frame(client)
-        if tick(frame) == target:
-            return frame
-    raise AssertionError((target, tick(frame)))
-
-
 def check_gap(tact, change_log, log, folder):
     """Seeking in a log in which a loop skipped ticks 1000 to 1999: to the tick that was asked for, or the last one before."""
     late = os.path.join(folder, "late.mcap")
@@ -485,7 +460,7 @@ def check_speed(viewer):
     for client in (second, third):
         texts = []
         for _ in range(100):
-            message = client.receive() if client is third and not texts else next_frame(client)
+            message = client.receive() if client is third and not texts else next_message(client)
             texts += [json.loads(message)] if isinstance(message, str) else []
             if texts and texts[-1]["op"] == "speed":
                 break
@@ -547,6 +522,7 @@ def main():
         check_replayed(tact, log)
         check_live(tact, source, folder)
         check_paced(tact, source, folder)
+        check_events(tact, source, folder)
         check_never_armed(tact, source, folder)
         check_paced_pressure(tact, folder)
         for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],

@@ -93,8 +93,10 @@ class Events {
       e.addEventListener("click", () => this.onseek(time));
     }
     this.line.append(mark);
-    this.table.prepend(row);
-    this.marks.push({ time, mark, row });
+    // A slip is known once its way is long enough, and has the tick in which it began.
+    const later = this.marks.findLastIndex((m) => m.time <= time);
+    this.table.insertBefore(row, later < 0 ? null : this.marks[later].row);
+    this.marks.splice(later + 1, 0, { time, mark, row });
     if (this.marks.length > MAX_EVENTS) {
       const old = this.marks.shift();
       old.mark.remove();

@@ -106,7 +106,9 @@ function onEvent({ tick, name, text }) {
   }
   page.events.add(tick, name, text);
   page.dirty = true;
-  say(name + " at " + figure(tick * page.hello.period, 3) + " s");
+  if (name === "marker") {
+    say(name + " at " + figure(tick * page.hello.period, 3) + " s");
+  }
 }
 
 // Shows a word for some seconds.
