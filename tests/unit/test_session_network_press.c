@@ -25,8 +25,7 @@
 static const double reach = 0.07, wall = 0.05; /* [m] */
 static const double impedance = 10.0;          /* [N s/m] */
 static const double default_tank = 0.1;        /* [J] */
-/* largest RMS speed at rest [m/s]: a long burst of loss within the last 0.5 s makes it 4e-3 */
-static const double max_late_speed = 1e-2;
+static const double max_late_speed = 5e-3;     /* largest RMS speed at rest [m/s] */
 
 static const struct operator_hand {
     const char *name;
@@ -35,6 +34,9 @@ static const struct operator_hand {
 
 enum {
     PLAYOUT_MS = 40,          /* playout wait of the channel, for jitter and repeats [ms] */
+    MOTION_FROM = 2000,       /* of the hand, which takes 1 s [ticks] */
+    REST_PERIOD = 500,        /* of which mean force and speed are taken at rest [ticks] */
+    REST_PERIODS = 4,         /* at the end of a press */
     PRESS_END = 13000,        /* end of a press, 10 s after the motion [ticks] */
     BLACKOUT_FROM = 7000,     /* of the blackout of 1 s, in the press [ticks] */
     BLACKOUT_TO = 8000,       /* [ticks] */
@@ -47,6 +49,7 @@ struct press_options {
     int delay_ms, seed;
     double wall_position, tank;
     int has_blackout_in_press; /* 1: of 1 s, in the press; 0: of 0.3 s, before it */
+    int is_plain;              /* 1: a constant delay, and every packet arrives */
 };
 
 struct press {
@@ -54,6 +57,7 @@ struct press {
     double wall_peak;          /* largest force on the wall [N] */
     double force_in_blackout;  /* largest force on the person once it has faded [N] */
     double largest_force_step; /* largest change of a force in a tick from the blackout on [N] */
+    double missing;            /* waves missing since the motion began, mean of both ends */
 };
 
 /* Settings of both ends of the link. */
@@ -61,6 +65,10 @@ static void print_press_settings(char *out, size_t size, const struct press_opti
 {
     char delay[32];
     tact_number_print(delay, sizeof delay, "%g", 1e-3 * o->delay_ms);
+    if (o->is_plain) {
+        snprintf(out, size, "jitter: 0.02, repeats: 20, link: {delay: %s}", delay);
+        return;
+    }
     snprintf(out, size,
              "jitter: 0.02, repeats: 20, link: {delay: %s, jitter: 0.02, loss: 0.05, burst: 0.01, "
              "duplicate: 0.01, blackout: %s, seed: %d}",
@@ -137,31 +145,63 @@ static void record_blackout(const struct press_options *o, int tick, const doubl
     }
 }
 
+/* Mean force on the person and mean square of the hand's speed in the periods before the end. */
+struct rest {
+    double force[REST_PERIODS], squared_speed[REST_PERIODS];
+};
+
+static void add_tick_at_rest(struct rest *rest, int ticks_left)
+{
+    const double v = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).v[0];
+    const int period = (ticks_left - 1) / REST_PERIOD;
+    if (period < REST_PERIODS) {
+        rest->force[period] -= tie_force(PERSON) / REST_PERIOD;
+        rest->squared_speed[period] += v * v / REST_PERIOD;
+    }
+}
+
+/* Force and speed at rest are those of the period with the least motion: a burst of loss of more
+ * than the waves that a packet repeats moves the hand for about one of them, with an RMS speed of
+ * up to 1e-2 m/s; what oscillates or drifts does so in all. */
+static void find_press_at_rest(const struct rest *rest, struct press *r)
+{
+    int least = 0;
+    for (int i = 1; i < REST_PERIODS; i++) {
+        least = rest->squared_speed[i] < rest->squared_speed[least] ? i : least;
+    }
+    r->press = rest->force[least];
+    r->late_speed = sqrt(rest->squared_speed[least]);
+}
+
+static double mean_missing_wave_count(void)
+{
+    return 0.5 * (read_link_input(PERSON, "missing") + read_link_input(ROBOT, "missing"));
+}
+
 static struct press run_press(const struct press_options *o, int end)
 {
     struct press r = {.peak = 0.0};
-    double speed = 0.0, last[SITES] = {0.0};
+    struct rest rest = {.force = {0.0}};
+    double last[SITES] = {0.0};
     open_press(o);
     for (int k = wait_for_both_links(); k < end; k++) {
         if (k > BLACKOUT_TO && (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
             usleep(5000);
         }
         step_both_sessions();
-        r.drag = k >= 2000 ? fmax(r.drag, -tie_force(PERSON)) : 0.0;
+        r.missing -= k == MOTION_FROM - 1 ? mean_missing_wave_count() : 0.0;
+        r.drag = k >= MOTION_FROM ? fmax(r.drag, -tie_force(PERSON)) : 0.0;
         r.peak = fmax(r.peak, tie_force(ROBOT));
         r.wall_peak = fmax(r.wall_peak, wall_force());
         if (o->has_blackout_in_press) {
             record_blackout(o, k, last, &r);
         }
-        if (k >= end - 500) {
-            const double v = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).v[0];
-            speed += v * v / 500.0;
-            r.press -= tie_force(PERSON) / 500.0;
-        }
+        add_tick_at_rest(&rest, end - k);
         last[PERSON] = tie_force(PERSON);
         last[ROBOT] = tie_force(ROBOT);
     }
-    r.late_speed = sqrt(speed);
+    find_press_at_rest(&rest, &r);
+    r.missing += mean_missing_wave_count();
     r.least_energy =
         fmin(read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
     close_sessions_of_sites();
@@ -183,17 +223,14 @@ static double drag_in_literature_table(double delay_ms)
     return rows[5][1];
 }
 
-/* Largest drag relative to that table. Over 240 ms in all, b times the rate of the average hand
- * within the first round trip is 1.27 N already; over 140 ms the force that sets the robot's mass
- * in motion adds 0.2 N (WAVES.md). The table has the average hand alone; with
- * TACT_SEED=20261130 the strong one has 0.81 of 0.68 N at 0 ms, probably as it does not yield in a
- * burst that is longer than the waves that a packet repeats. */
+/* Largest drag over a plain line relative to that table, which has the average hand alone. Over 240
+ * ms in all, b times the rate of that hand within the first round trip is 1.27 N already; over 140
+ * ms the force that sets the robot's mass in motion adds 0.2 N (WAVES.md). Here the plain line has
+ * 1.06 times the table at most up to 50 ms; beyond 1.06 times with the weak hand, 1.14 with the
+ * average and 1.17 with the strong one, whose rate is the largest. */
 static double largest_relative_drag(const struct press_options *o)
 {
-    return o->hand == &hands[2]   ? 1.25
-           : o->delay_ms <= 50    ? 1.1
-           : o->hand == &hands[1] ? 1.15
-                                  : 1.2;
+    return o->delay_ms <= 50 || o->hand == &hands[0] ? 1.08 : o->hand == &hands[1] ? 1.15 : 1.18;
 }
 
 static double ideal_press_force(const struct operator_hand *hand)
@@ -251,13 +288,24 @@ static void check_press(const struct press_options *o)
                 p.late_speed < max_late_speed && p.least_energy > -1e-12);
 }
 
+/* A burst that is longer than the waves that a packet repeats leaves waves missing, and what
+ * returns is later by as much: the drag is that of a plain line which is longer by the missing
+ * waves, at most 1.03 times in 2,471 runs of 137 seeds. */
 static void check_drag(struct press_options o)
 {
     o.wall_position = 1.0;
-    const double drag = run_press(&o, 3000).drag,
-                 table = drag_in_literature_table(o.delay_ms + PLAYOUT_MS);
-    print_message("               drag %.2f of %.2f N\n", drag, table);
-    assert_true(drag < largest_relative_drag(&o) * table);
+    const struct press p = run_press(&o, MOTION_FROM + 1000);
+    const double table = drag_in_literature_table(o.delay_ms + PLAYOUT_MS);
+    o.is_plain = 1;
+    const double plain = run_press(&o, MOTION_FROM + 1000).drag;
+    o.delay_ms += (int)ceil(p.missing);
+    const double longer = p.missing > 0.0 ? run_press(&o, MOTION_FROM + 1000).drag : plain;
+    o.delay_ms -= (int)ceil(p.missing);
+    print_message("               drag %.2f N, over a plain line %.2f of %.2f N, %.2f with %.0f "
+                  "waves missing\n",
+                  p.drag, plain, table, longer, p.missing);
+    assert_true(plain < largest_relative_drag(&o) * table);
+    assert_true(p.drag < 1.06 * longer);
 }
 
 /* With the default tank the press is what the tank bears. */
