@@ -17,11 +17,17 @@ static const char help[] =
     "pressure, each as far from the edge as it was in the patch of its tick, joints and their\n"
     "targets, bodies, bodies in hands, the time of each tick, and of each port at which a person\n"
     "holds a device the energy that it has absorbed (below 0: generated; red points: its force is\n"
-    "limited for passivity) and the force; touches, faults and lost ticks are marked. A second "
-    "log\n"
-    "is laid over the first; where the two are of both ends of a link, by one clock, with how "
-    "much\n"
-    "later it begins. What is missing in the record is computed from the scene in the log.\n\n"
+    "limited for passivity) and the force; touches, faults and lost ticks are marked. Of joints "
+    "that\n"
+    "are tied to another site the force, the delay of the link, the packets and waves that it "
+    "lost,\n"
+    "and the energy of its channel and of the tanks. A second log is laid over the first; where "
+    "the\n"
+    "two are of both ends of a link, by one clock, with how much later it begins, and with the "
+    "force\n"
+    "of one end negated, so that both are equal at rest. What is missing in the record "
+    "is\n"
+    "computed from the scene in the log.\n\n"
     "  -o, --output OUT  OUT.png, .svg or .pdf, or OUT.gp: the script that gnuplot would be "
     "given;\n"
     "                    default: FILE with .png for its ending\n" RANGE_OPTIONS_HELP
@@ -66,8 +72,11 @@ static int make_plot(const char *command, char **log_paths, int count, const str
         code = plot_open_session(&sessions[i], log_paths[i], &err) ? command_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
-    if (!code && count == 2) {
-        plot_align_session_clocks(sessions);
+    if (!code && count == 2 && plot_align_session_clocks(sessions)) {
+        fprintf(stderr,
+                "%s: %s and %s are of two ends that were not connected with each other, so that no "
+                "clock is common to them: each begins at its own 0 s\n",
+                command, log_paths[0], log_paths[1]);
     }
     code = code ? code : draw_plot(command, sessions, count, out, force);
     for (int i = 0; i < 2; i++) {

@@ -14,6 +14,7 @@
 #define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */
 #define PLOT_MAX_HOLDS 4  /* maximum number of bodies in hands drawn, those with most grip force */
 #define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
+#define PLOT_MAX_TIES 6   /* maximum number of ties drawn: a link has at most as many axes */
 /* index of the colour for objects that the first session does not draw */
 #define PLOT_COLOUR_OF_OTHERS 5
 /* number of time intervals, of each of which the least and the largest value are drawn */
@@ -25,7 +26,8 @@
 #define PLOT_MAX_CHANNELS 48
 #define PLOT_MAX_COLUMNS                                                                           \
     (8 * PLOT_MAX_PAIRS + 3 * PLOT_MAX_JOINTS + 2 * PLOT_MAX_BODIES + PLOT_MAX_CHANNELS +          \
-     HOLD_COLUMNS * PLOT_MAX_HOLDS + PORT_COLUMNS * PLOT_MAX_PORTS + 2)
+     HOLD_COLUMNS * PLOT_MAX_HOLDS + PORT_COLUMNS * PLOT_MAX_PORTS + TIE_COLUMNS * PLOT_MAX_TIES + \
+     LINK_COLUMNS + 2)
 
 /* Columns of a pair, one after the other. */
 enum {
@@ -57,6 +59,27 @@ enum {
     PORT_LIMITED_ENERGY,  /* the energy in ticks in which the force was limited for passivity, else
                              NaN */
     PORT_COLUMNS
+};
+
+/* Columns of a tie to another site. */
+enum {
+    TIE_FORCE, /* force of the tie on its joint [N], [N m] */
+    TIE_TANK,  /* energy left for corrections of its position [mJ]; NaN: it makes none */
+    TIE_COLUMNS
+};
+
+/* Columns of the link that carries the ties; NaN where the device has no such channel. */
+enum {
+    LINK_ONE_WAY,      /* half of the least round trip of late [ms]; NaN: not known */
+    LINK_ROUND_TRIP,   /* round trip of a wave, with the waits of both ends [ms]; NaN: not known */
+    LINK_PLAYOUT_FILL, /* waves that wait to be used [ms] */
+    LINK_SILENT,       /* 0 in ticks in which the device is stale or lost, else NaN */
+    LINK_LOST_PACKETS, /* so far */
+    LINK_LATE_PACKETS,
+    LINK_MISSING_WAVES,
+    LINK_ENERGY,       /* energy in the channel [mJ] */
+    LINK_LEAST_ENERGY, /* its smallest value so far [mJ] */
+    LINK_COLUMNS
 };
 
 /* The least and the largest value of each column in a stretch of time. */
@@ -107,6 +130,7 @@ struct plot_session {
      * [s]; 0: none */
     double shift;
     double shift_error; /* largest error of `shift` [s] */
+    int is_other_end;   /* 1: the session is of the other end of the first one's link */
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */
@@ -115,6 +139,15 @@ struct plot_session {
         int port;                  /* index of the port in the scene log */
         double limited_tick_count; /* number of limited ticks up to the tick before */
     } port[PLOT_MAX_PORTS];
+    struct {
+        struct tact_scene_log_remote log;
+        uint32_t axis;     /* its number on the link, the same at both ends */
+        int is_person_end; /* 1: its joint is the end of the line, as where a person holds it */
+        double tank;       /* largest energy for corrections of its position [J]; 0: none */
+    } tie[PLOT_MAX_TIES];
+    int tie_count, undrawn_tie_count;
+    uint32_t link_state;               /* offset of the state of the ties' device */
+    uint32_t link_input[LINK_COLUMNS]; /* offsets of its inputs by column; 0: it has none */
     int pair_count, joint_count, body_count, hold_count, port_count;
     int undrawn_counts[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in
                         hands and of ports that are not drawn */
@@ -146,6 +179,8 @@ int plot_channel_column(const struct plot_session *s, int channel);
 int plot_stop_column(const struct plot_session *s,
                      int joint); /* position where it is at a stop, else NaN [deg] or [mm] */
 int plot_hold_column(const struct plot_session *s, int hold, int which);
+int plot_tie_column(const struct plot_session *s, int tie, int which);
+int plot_link_column(const struct plot_session *s, int which);
 int plot_port_column(const struct plot_session *s, int port, int which);
 /* Index, among the `count` pairs, bodies in hands or ports that are drawn of the first session, of
  * the one with the name of `index` of another session; -1: it is not drawn there. */
@@ -163,8 +198,8 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
 void plot_close_session(struct plot_session *s);
 
 /* plot_clock.c: where two sessions are the ends of one link, moves the second to the clock of the
- * first. */
-void plot_align_session_clocks(struct plot_session *sessions);
+ * first. Returns 0, or 1 where they are of two ends that were not connected with each other. */
+int plot_align_session_clocks(struct plot_session *sessions);
 
 /* plot_marks.c: first touches, releases, events, faults, gaps. */
 void plot_collect_marks(struct plot_session *s, const double *first_touch);
@@ -173,6 +208,21 @@ void plot_collect_marks(struct plot_session *s, const double *first_touch);
  * NULL, for a script that opens a window where there is one. */
 void plot_write_page(FILE *to, const struct plot_session *sessions, int count,
                      const char *terminal);
+
+/* Writes the range of the vertical axis of a panel. An impact of a few ticks would compress all
+ * other values: if the largest fiftieth of the values is far above the others, the axis ends below
+ * it, and the panel states it. value: magnitudes by time interval, which are sorted. height:
+ * of the axis relative to a usual one, for text above the curves. rounding: values up to it are
+ * drawn as zero. */
+void plot_axis_range(FILE *to, double *value, size_t used, double height, int lower_limit_sign,
+                     double rounding);
+
+const char *plot_pair_name(const struct plot_session *s, int pair);
+/* Index of the colour of a pair, the same in both sessions by its name. */
+int plot_pair_colour(const struct plot_session *s, int session, int pair);
+
+/* plot_heading.c: the name of the scene, and a line for each session. */
+void plot_heading(FILE *to, const struct plot_session *sessions, int count);
 
 /* plot_legend.c: starts and ends the legend: the names of the curves, and the number of objects
  * not drawn. */
@@ -199,6 +249,8 @@ void plot_centres_scale_to_outline(struct plot_pair *pair);
 /* plot_holds.c: how bodies are held. plot_holds() draws the panels in a row of the page, whose
  * frames it gets as commands for gnuplot from frame(). */
 const char *plot_hold_name(const struct plot_session *s, int hold);
+/* Index of the colour of a body in a hand, the same in both sessions by its name. */
+int plot_hold_colour(const struct plot_session *s, int session, int hold);
 void plot_holds(FILE *to, const struct plot_session *sessions, int count, int row,
                 const char *const colours[6],
                 void (*frame)(FILE *to, int column, int row, const char *title));
@@ -207,6 +259,16 @@ void plot_holds(FILE *to, const struct plot_session *sessions, int count, int ro
 void plot_fill_port_columns(struct plot_session *s, int port, const double *values, double *out);
 /* Draws the panels of the ports in a row of the page, as plot_holds(). */
 void plot_ports(FILE *to, const struct plot_session *sessions, int count, int row,
+                const char *const colours[6],
+                void (*frame)(FILE *to, int column, int row, const char *title));
+
+/* plot_links.c: chooses the ties to another site that are drawn: those of the first one's link. */
+void plot_choose_ties(struct plot_session *s);
+/* Fills the columns of the ties and of their link from the values of a tick. */
+void plot_fill_tie_columns(const struct plot_session *s, const double *values, double *out);
+/* Draws the panels of the ties in two rows of the page, as plot_holds(). */
+#define PLOT_LINK_ROWS 2
+void plot_links(FILE *to, const struct plot_session *sessions, int count, int row,
                 const char *const colours[6],
                 void (*frame)(FILE *to, int column, int row, const char *title));
 

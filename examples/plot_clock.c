@@ -35,6 +35,21 @@ static struct clock_sample find_clock_sample(const struct plot_session *s)
     return sample;
 }
 
+/* Whether the session's end of its link connects to the address of the other one, or listens; -1:
+ * it has no link. */
+static int does_end_connect(const struct plot_session *s)
+{
+    int connects = -1;
+    for (uint32_t d = 0; d < s->scene_log.scene->devices_count; d++) {
+        const struct tact_scene_device *device = &s->scene_log.scene->devices[d];
+        for (uint32_t i = 0; i < device->settings_count && !strcmp(device->type, "network"); i++) {
+            const char *key = device->settings[i].key;
+            connects = !strcmp(key, "connect") ? 1 : !strcmp(key, "listen") ? 0 : connects;
+        }
+    }
+    return connects;
+}
+
 /* Time of tick 0 on the session's own clock [ns]. */
 static double find_start_time_ns(const struct plot_session *s)
 {
@@ -42,16 +57,19 @@ static double find_start_time_ns(const struct plot_session *s)
            1e9 * s->scene_log.scene->period * (double)tact_log_state(s->log)->first_tick;
 }
 
-void plot_align_session_clocks(struct plot_session *s)
+int plot_align_session_clocks(struct plot_session *s)
 {
+    const int connects[2] = {does_end_connect(&s[0]), does_end_connect(&s[1])};
+    const int are_two_ends = connects[0] >= 0 && connects[1] == !connects[0];
     const struct clock_sample a = find_clock_sample(&s[0]), b = find_clock_sample(&s[1]);
     /* the clock offset that the end with the smaller delay has measured */
     const double offset = a.one_way_delay <= b.one_way_delay ? a.offset : -b.offset;
     const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset;
     if (!(fabs(a.offset + b.offset) < MAX_CLOCK_DISAGREEMENT + a.one_way_delay + b.one_way_delay) ||
         !(shift < s[0].duration) || !(shift > -s[1].duration)) {
-        return;
+        return are_two_ends;
     }
+    s[1].is_other_end = are_two_ends;
     s[1].shift = shift;
     s[1].shift_error = fmin(a.one_way_delay, b.one_way_delay);
     s[1].from += shift;
@@ -62,4 +80,5 @@ void plot_align_session_clocks(struct plot_session *s)
     for (int i = 0; i < s[1].time_mark_count; i++) {
         s[1].mark[i].time += shift;
     }
+    return 0;
 }

@@ -39,9 +39,19 @@ int plot_hold_column(const struct plot_session *s, int hold, int which)
     return plot_stop_column(s, s->joint_count) + HOLD_COLUMNS * hold + which;
 }
 
+int plot_tie_column(const struct plot_session *s, int tie, int which)
+{
+    return plot_hold_column(s, s->hold_count, 0) + TIE_COLUMNS * tie + which;
+}
+
+int plot_link_column(const struct plot_session *s, int which)
+{
+    return plot_tie_column(s, s->tie_count, 0) + which;
+}
+
 int plot_port_column(const struct plot_session *s, int port, int which)
 {
-    return plot_hold_column(s, s->hold_count, 0) + PORT_COLUMNS * port + which;
+    return plot_link_column(s, s->tie_count > 0 ? LINK_COLUMNS : 0) + PORT_COLUMNS * port + which;
 }
 
 int plot_find_in_first_session(const struct plot_session *s, int count, int session, int index,
@@ -177,6 +187,7 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
     for (int i = 0; i < s->hold_count; i++) {
         fill_hold_columns(v + s->scene_log.holds[s->hold[i]].hold, out + plot_hold_column(s, i, 0));
     }
+    plot_fill_tie_columns(s, v, out);
     for (int i = 0; i < s->port_count; i++) {
         plot_fill_port_columns(s, i, v, out + plot_port_column(s, i, 0));
     }
@@ -515,6 +526,7 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
     rc = rc ? rc : choose_plotted_holds(s);
     rc = rc ? rc : choose_plotted_ports(s);
     rc = rc ? rc : choose_moving_bodies_and_joints(s);
+    plot_choose_ties(s);
     if (!rc && s->scene_log.pair_count + s->scene_log.joint_count + s->scene_log.body_count == 0) {
         rc = choose_plotted_channels(s);
     }

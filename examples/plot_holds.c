@@ -10,8 +10,7 @@ const char *plot_hold_name(const struct plot_session *s, int hold)
     return text_hold_name(h->body, h->hand);
 }
 
-/* A body in a hand has the same colour in both sessions, by its name. */
-static int get_hold_colour(const struct plot_session *s, int session, int hold)
+int plot_hold_colour(const struct plot_session *s, int session, int hold)
 {
     const int first = plot_find_in_first_session(s, s->hold_count, session, hold, plot_hold_name);
     return first < 0 ? PLOT_COLOUR_OF_OTHERS : first;
@@ -28,7 +27,7 @@ static void draw_curves(FILE *to, const struct plot_session *s, int count,
             for (int k = 0; k < 2; k++) {
                 fprintf(to, "%s$%c u 1:%d %s w l dt %s lw %g lc rgb '%s' notitle", plot_separator,
                         'A' + a, plot_hold_column(&s[a], i, which[k]) + 2, k ? axes : "",
-                        k ? "(6,4)" : "1", a ? 1.0 : 2.0, colours[get_hold_colour(s, a, i)]);
+                        k ? "(6,4)" : "1", a ? 1.0 : 2.0, colours[plot_hold_colour(s, a, i)]);
                 plot_separator = ", \\\n  ";
             }
         }
@@ -47,7 +46,7 @@ void plot_holds(FILE *to, const struct plot_session *s, int count, int row,
         for (int i = 0; i < s[a].hold_count; i++) {
             fprintf(to, ", \\\n  $%c u 1:%d axes x1y2 w l dt 3 lw 1.5 lc rgb '%s' notitle", 'A' + a,
                     plot_hold_column(&s[a], i, HOLD_GRIP_TO_LOAD_RATIO) + 2,
-                    colours[get_hold_colour(s, a, i)]);
+                    colours[plot_hold_colour(s, a, i)]);
         }
     }
     frame(to, 1, row, "Slip so far [mm], dashed: turn so far [deg]");

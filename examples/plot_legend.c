@@ -13,6 +13,7 @@
 #define LEGEND_COLUMN_WIDTH 0.205 /* between two names */
 #define TOP 0.9535                /* top of the first row, as a fraction of the page */
 #define ROW 0.0133                /* distance between rows of the legend: 20 pixels */
+#define MAX_ROWS 6                /* rows that fit above the panels */
 #define LINE_WIDTH 0.018          /* of the sample before a name */
 #define NAME_LEFT 0.022           /* left end of a name in its column */
 /* widths of a name with its prefix, and of a note [pixels] */
@@ -63,30 +64,76 @@ static void write_legend_note(struct legend *l, const struct plot_session *s, do
     }
 }
 
-void plot_legend(FILE *to, const struct plot_session *s, int count, const char *const colours[6])
+/* Objects of one kind that are drawn of each session. */
+struct second_names {
+    int first_count, second_count;
+    const char *(*name_of)(const struct plot_session *s, int index);
+    int (*colour_of)(const struct plot_session *s, int session, int index);
+};
+
+/* Writes the names of what only the second session has, where there is room. Returns the next free
+ * row. */
+static int write_names_of_second_session(struct legend *l, const struct plot_session *s,
+                                         double left, int row, const struct second_names *of,
+                                         const char *const colours[6])
 {
-    struct legend l = {to, 0};
+    int used = 0;
+    for (int i = 0; i < of->second_count; i++) {
+        if (plot_find_in_first_session(s, of->first_count, 1, i, of->name_of) < 0 &&
+            row + used / 2 < MAX_ROWS) {
+            write_legend_entry(l, left, row, used++, "lw 1.5 dt (6,4)",
+                               "B: ", of->name_of(&s[1], i), colours[of->colour_of(s, 1, i)]);
+        }
+    }
+    return row + (used + 1) / 2;
+}
+
+static int get_joint_colour(const struct plot_session *s, int session, int joint)
+{
+    (void)s;
+    (void)session;
+    return joint;
+}
+
+/* The left column: contacts and bodies in hands. */
+static void write_left_names(struct legend *l, const struct plot_session *s, int count,
+                             const char *const colours[6])
+{
+    const double left = FIRST_PANEL_LEFT_FRACTION;
     for (int i = 0; i < s->pair_count; i++) {
-        write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, 0, i, "lw 3", "",
-                           s->scene_log.pairs[s->pair[i].pair].name, colours[i]);
+        write_legend_entry(l, left, 0, i, "lw 3", "", plot_pair_name(s, i), colours[i]);
     }
-    write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, (s->pair_count + 1) / 2, 0,
-                      "contacts with less force");
-    int next_free_row_on_left = (s->pair_count + 1) / 2 + (s->undrawn_counts[0] > 0);
+    int row = (s->pair_count + 1) / 2;
+    write_legend_note(l, s, left, row, 0, "contacts with less force");
+    row += s->undrawn_counts[0] > 0;
     for (int i = 0; i < s->hold_count; i++) {
-        write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, next_free_row_on_left, i, "lw 2", "",
-                           plot_hold_name(s, i), colours[i]);
+        write_legend_entry(l, left, row, i, "lw 2", "", plot_hold_name(s, i), colours[i]);
     }
-    write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION,
-                      next_free_row_on_left + (s->hold_count + 1) / 2, 3, "bodies in hands");
+    row += (s->hold_count + 1) / 2;
+    write_legend_note(l, s, left, row, 3, "bodies in hands");
+    row += s->undrawn_counts[3] > 0;
+    if (count > 1) {
+        const struct second_names pairs = {s->pair_count, s[1].pair_count, plot_pair_name,
+                                           plot_pair_colour},
+                                  holds = {s->hold_count, s[1].hold_count, plot_hold_name,
+                                           plot_hold_colour};
+        row = write_names_of_second_session(l, s, left, row, &pairs, colours);
+        write_names_of_second_session(l, s, left, row, &holds, colours);
+    }
+}
+
+/* The right column: joints and bodies. */
+static void write_right_names(struct legend *l, const struct plot_session *s, int count,
+                              const char *const colours[6])
+{
+    const double left = SECOND_PANEL_LEFT_FRACTION;
     for (int i = 0; i < s->joint_count; i++) {
-        write_legend_entry(&l, SECOND_PANEL_LEFT_FRACTION, 0, i, "lw 2", "", plot_joint_name(s, i),
-                           colours[i]);
+        write_legend_entry(l, left, 0, i, "lw 2", "", plot_joint_name(s, i), colours[i]);
     }
     int row = (s->joint_count + 1) / 2;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].body_count; i++) {
-            write_legend_entry(&l, SECOND_PANEL_LEFT_FRACTION, row, i, a ? "lw 1" : "lw 2",
+            write_legend_entry(l, left, row, i, a ? "lw 1" : "lw 2",
                                a           ? "B: "
                                : count > 1 ? "A: "
                                            : "",
@@ -94,16 +141,27 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
         }
         row += (s[a].body_count + 1) / 2;
     }
+    if (count > 1) {
+        const struct second_names joints = {s->joint_count, s[1].joint_count, plot_joint_name,
+                                            get_joint_colour};
+        row = write_names_of_second_session(l, s, left, row, &joints, colours);
+    }
     char text[160] = "";
     if (s->undrawn_counts[1] > 0 && s->undrawn_counts[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
                  s->undrawn_counts[1], s->undrawn_counts[2]);
-        write_legend_name(&l, "", text, MAX_NOTE_WIDTH, SECOND_PANEL_LEFT_FRACTION, TOP - ROW * row,
-                          "#B00020");
+        write_legend_name(l, "", text, MAX_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
     } else {
-        write_legend_note(&l, s, SECOND_PANEL_LEFT_FRACTION, row, 1, "joints that move less");
-        write_legend_note(&l, s, SECOND_PANEL_LEFT_FRACTION, row, 2, "bodies");
+        write_legend_note(l, s, left, row, 1, "joints that move less");
+        write_legend_note(l, s, left, row, 2, "bodies");
     }
+}
+
+void plot_legend(FILE *to, const struct plot_session *s, int count, const char *const colours[6])
+{
+    struct legend l = {to, 0};
+    write_left_names(&l, s, count, colours);
+    write_right_names(&l, s, count, colours);
 }
 
 void plot_legend_remove_labels(FILE *to)

@@ -17,13 +17,8 @@
 #define PANEL_WIDTH_PIXELS (PANEL_WIDTH_FRACTION * PLOT_PAGE_WIDTH)
 #define CELL_ASPECT_RATIO                                                                          \
     (PANEL_WIDTH_PIXELS / (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel */
-#define PIXELS_PER_INCH 100       /* pixels per inch, for page sizes in inches */
-#define MAX_MARK_LABEL_ROWS 4     /* rows of labels at the top of a panel */
-#define MAX_PATH_WIDTH 220.0      /* maximum width of a log's path in the heading [pixels] */
-#define HEADING_POINTS 20.0       /* size of the scene's name [points] */
-#define SMALL_HEADING_POINTS 14.0 /* size of a name that is wide [points] */
-#define HEADING_WIDTH (0.96 * PLOT_PAGE_WIDTH)             /* [pixels] */
-#define HEADING_WIDTH_BESIDE_SHIFT (HEADING_WIDTH - 620.0) /* [pixels] */
+#define PIXELS_PER_INCH 100        /* pixels per inch, for page sizes in inches */
+#define MAX_MARK_LABEL_ROWS 4      /* rows of labels at the top of a panel */
 #define AXIS_RANGE_OF_CONSTANT 1.0 /* range of a plot axis on which all values are 0 */
 #define MAX_MARK_LABEL_WIDTH (0.55 * PANEL_WIDTH_PIXELS) /* [pixels] */
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
@@ -134,7 +129,7 @@ static void clear_mark_labels(FILE *to)
     }
 }
 
-static const char *get_pair_name(const struct plot_session *s, int pair)
+const char *plot_pair_name(const struct plot_session *s, int pair)
 {
     return s->scene_log.pairs[s->pair[pair].pair].name;
 }
@@ -142,14 +137,13 @@ static const char *get_pair_name(const struct plot_session *s, int pair)
 /* Index of a session's pair among the pairs drawn of the first session, or -1. */
 static int first_session_index_of_pair(const struct plot_session *s, int session, int pair)
 {
-    return plot_find_in_first_session(s, s->pair_count, session, pair, get_pair_name);
+    return plot_find_in_first_session(s, s->pair_count, session, pair, plot_pair_name);
 }
 
-/* A pair has the same colour in both sessions. */
-static const char *get_pair_colour(const struct plot_session *s, int session, int pair)
+int plot_pair_colour(const struct plot_session *s, int session, int pair)
 {
     int place = first_session_index_of_pair(s, session, pair);
-    return colours[place < 0 ? PLOT_MAX_PAIRS - 1 - pair : place];
+    return place < 0 ? PLOT_MAX_PAIRS - 1 - pair : place;
 }
 
 /* The first curve is broad, so that a second one over it leaves both visible. */
@@ -179,11 +173,26 @@ static double largest_value_of_pairs(const struct plot_session *s, int count, in
     return most;
 }
 
-/* An impact of a few ticks would compress all other values: if the largest hundredth of the values
- * is far above the others, the axis ends below it, and the panel states it. first, last: columns of
- * a pair. rounding: values up to it are drawn as zero. */
+void plot_axis_range(FILE *to, double *value, size_t used, double height, int lower_limit_sign,
+                     double rounding)
+{
+    qsort(value, used, sizeof *value, compare_column_values);
+    double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;
+    if (most > 3.0 * usual && usual > 0.0) {
+        fprintf(to,
+                "set yrange [%g:%g]\nset label 81 'max %.*f' at graph 1, graph 1.085 right "
+                "tc rgb '#B00020' font ',11'\n",
+                lower_limit_sign * 1.6 * height * usual, 1.6 * height * usual,
+                most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
+    } else {
+        most = most > rounding ? 1.2 * height * most : AXIS_RANGE_OF_CONSTANT;
+        fprintf(to, "set yrange [%g:%g]\nunset label 81\n", lower_limit_sign * most, most);
+    }
+}
+
+/* first, last: columns of a pair. */
 static void write_axis_range(FILE *to, const struct plot_session *s, int count, int first, int last,
-                             double scale, int lower_limit_sign, double rounding)
+                             double scale, double height, int lower_limit_sign, double rounding)
 {
     static double value[2 * PLOT_MAX_TIME_INTERVALS];
     size_t used = 0;
@@ -200,31 +209,20 @@ static void write_axis_range(FILE *to, const struct plot_session *s, int count, 
             }
         }
     }
-    qsort(value, used, sizeof *value, compare_column_values);
-    double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;
-    if (most > 3.0 * usual && usual > 0.0) {
-        fprintf(to,
-                "set yrange [%g:%g]\nset label 81 'max %.*f' at graph 1, graph 1.085 right "
-                "tc rgb '#B00020' font ',11'\n",
-                lower_limit_sign * 1.6 * usual, 1.6 * usual,
-                most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
-    } else {
-        most = most > rounding ? 1.2 * most : AXIS_RANGE_OF_CONSTANT;
-        fprintf(to, "set yrange [%g:%g]\nunset label 81\n", lower_limit_sign * most, most);
-    }
+    plot_axis_range(to, value, used, height, lower_limit_sign, rounding);
 }
 
 static void plot_normal_forces(FILE *to, const struct plot_session *s, int count)
 {
     struct curve_list c = {to, 0};
     write_panel_frame(to, 0, 0, "Normal force [N]");
-    write_axis_range(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.2, 0, 0.0);
+    write_axis_range(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.0, 1.2, 0, 0.0);
     write_time_marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a,
                   plot_pair_column(i, PAIR_NORMAL_FORCE) + 2, curve_line_style(a, i),
-                  get_pair_colour(s, a, i));
+                  colours[plot_pair_colour(s, a, i)]);
         }
     }
     end_panel_curves(&c, "nothing touched");
@@ -248,7 +246,7 @@ static void plot_limit_curves(struct curve_list *c, const struct plot_session *s
             for (int sign = lower_limit_sign ? -1 : 1; sign <= 1; sign += 2) {
                 curve(c, "$%c u 1:(%d*%g*$%d) w l lw 0.8 dt %s lc rgb '%s' notitle", 'A' + a, sign,
                       scale, plot_pair_column(i, limit) + 2, a ? "(6,4)" : "1",
-                      get_pair_colour(s, a, i));
+                      colours[plot_pair_colour(s, a, i)]);
             }
         }
     }
@@ -273,13 +271,14 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
     /* errors of the solver that are drawn as zero: a millionth of the normal force, and its torque
      * at a millimetre */
     double rounding = 1e-6 * largest_value_of_pairs(s, count, PAIR_NORMAL_FORCE);
-    write_axis_range(to, s, count, what, what + 1, scale, lower_limit_sign,
+    write_axis_range(to, s, count, what, what + 1, scale, 1.0, lower_limit_sign,
                      scale * (row == 1 ? rounding : 1e-3 * rounding));
     plot_limit_curves(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:(%g*$%d) w l %s lc rgb '%s' notitle", 'A' + a, scale,
-                  plot_pair_column(i, what) + 2, curve_line_style(a, i), get_pair_colour(s, a, i));
+                  plot_pair_column(i, what) + 2, curve_line_style(a, i),
+                  colours[plot_pair_colour(s, a, i)]);
             curve(&c, "$%c u 1:(%g*$%d) w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a, scale,
                   plot_pair_column(i, limit_reached_column) + 2);
         }
@@ -477,56 +476,6 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
     end_panel_curves(&bars, "");
 }
 
-/* Writes the name of the scene, smaller where it is long, and below it a line for each session. */
-static void write_session_heading(FILE *to, const struct plot_session *s, int count)
-{
-    const char *scene = s->scene_log.scene->name ? s->scene_log.scene->name : "";
-    char name[MAX_SHOWN_TEXT_BYTES];
-    const double session_name_position = count > 1 ? 0.9905 : 0.987,
-                 first_line_position = count > 1 ? 0.9765 : 0.9715;
-    const int has_shift = count > 1 && s[1].shift != 0.0;
-    const double room = has_shift ? HEADING_WIDTH_BESIDE_SHIFT : HEADING_WIDTH,
-                 points = text_width(scene, HEADING_POINTS * 4.0 / 3.0, 1) <= 0.5 * room
-                              ? HEADING_POINTS
-                              : SMALL_HEADING_POINTS;
-    text_shorten_to_width(scene, room, points * 4.0 / 3.0, 1, name, sizeof name);
-    fputs("set label 70 ", to);
-    drawing_print_quoted(to, "", name);
-    fprintf(to, " at screen 0.02, screen down(%g) font 'DejaVu Sans Bold,%g' left\n",
-            session_name_position, points);
-    for (int a = 0; a < count; a++) {
-        const struct tact_log_state *st = tact_log_state(s[a].log);
-        struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
-        char text[MAX_SHOWN_TEXT_BYTES + 256], path[MAX_SHOWN_TEXT_BYTES],
-            wake_latency_text[128] = "";
-        if (s[a].is_real_time) {
-            struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake_latency);
-            snprintf(wake_latency_text, sizeof wake_latency_text, "wake-up %.0f / %.0f / %.0f,  ",
-                     (double)w.p50 * 1e-3, (double)w.p99 * 1e-3, (double)w.max * 1e-3);
-        }
-        text_shorten_to_width(s[a].path, MAX_PATH_WIDTH, PLOT_SMALL_TEXT_SIZE, 0, path,
-                              sizeof path);
-        snprintf(
-            text, sizeof text,
-            "%s:  %.2f s %s, %s, %llu ticks lost, %d faults;  %scompute %.0f / %.0f / %.0f µs  "
-            "(p50 / p99 / most)",
-            path, s[a].duration, s[a].is_real_time ? "in real time" : "free-wheeling",
-            st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
-            s[a].survey.faults, wake_latency_text, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
-            (double)c.max * 1e-3);
-        fprintf(to, "set label %d ", 71 + a);
-        drawing_print_quoted(to, count < 2 ? "" : (a ? "B (dashed)  " : "A (solid)  "), text);
-        fprintf(to, " at screen 0.02, screen down(%g) font ',11' left\n",
-                first_line_position - 0.0105 * a);
-    }
-    if (has_shift) {
-        fprintf(to,
-                "set label 73 \"B is shifted by %+.3f s to the clock of A, known within %.1f ms\" "
-                "at screen 0.98, screen down(0.9905) font ',11' right\n",
-                s[1].shift, 1e3 * s[1].shift_error);
-    }
-}
-
 /* A page has its size in pixels, or where it is printed in inches. The scales of the fonts are such
  * that text is as wide beside the page in each: a point has 4/3 pixels in a PNG, one in an SVG, and
  * half of its size by default in a PDF. */
@@ -547,16 +496,18 @@ static void set_plot_page_terminal(FILE *to, const char *terminal, double height
 void plot_write_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
     double from = s->from, to_time = s->to;
-    int has_holds = 0,
-        has_ports = 0; /* one more row of panels for bodies in hands, and one for ports */
+    /* more rows of panels: one for bodies in hands, two for ties to another site, one for ports */
+    int has_holds = 0, has_ports = 0, has_ties = 0;
     for (int a = 0; a < count; a++) {
         has_holds |= s[a].hold_count > 0;
         has_ports |= s[a].port_count > 0;
+        has_ties |= s[a].tie_count > 0;
         plot_write_data_blocks(to, &s[a], (char)('A' + a));
         from = fmin(from, s[a].from);
         to_time = fmax(to_time, s[a].to);
     }
-    const double height = 1.0 + PANEL_ROW_PITCH_FRACTION * (has_holds + has_ports);
+    const int link_rows = has_ties ? PLOT_LINK_ROWS : 0;
+    const double height = 1.0 + PANEL_ROW_PITCH_FRACTION * (has_holds + link_rows + has_ports);
     if (terminal) {
         set_plot_page_terminal(to, terminal, height);
     }
@@ -568,7 +519,7 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
             "set tics nomirror tc rgb '#303030' font ',12'\n"
             "set style textbox opaque noborder margins 0.2,0.1\n" GRID_STYLE "",
             from, to_time, height);
-    write_session_heading(to, s, count);
+    plot_heading(to, s, count);
     if (s->channel_count > 0) {
         plot_channels(to, s, count);
         fputs("unset multiplot\n", to);
@@ -591,8 +542,11 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
     if (has_holds) {
         plot_holds(to, s, count, PANEL_ROWS, colours, write_panel_frame);
     }
+    if (has_ties) {
+        plot_links(to, s, count, PANEL_ROWS + has_holds, colours, write_panel_frame);
+    }
     if (has_ports) {
-        plot_ports(to, s, count, PANEL_ROWS + has_holds, colours, write_panel_frame);
+        plot_ports(to, s, count, PANEL_ROWS + has_holds + link_rows, colours, write_panel_frame);
     }
     fputs("unset multiplot\n", to);
 }

@@ -81,6 +81,10 @@ struct session_remote {
                          else NULL */
 };
 
+/* Offset of a member of a tie's state among the doubles of its record field. */
+#define REMOTE_STATE_OFFSET(member)                                                                \
+    ((uint32_t)(offsetof(struct session_remote_state, member) / sizeof(double)))
+
 /* remote.c: connects the joints that are tied to another site with their devices. */
 int tact_session_connect_remotes(struct tact_session *s, struct tact_error *err);
 /* Adds stiffness and damping of the ties of a joint to its drive. */

@@ -8,6 +8,7 @@
 #include "rt/session/admittance_internal.h"
 #include "rt/session/facts.h"
 #include "rt/session/hold_internal.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 static int find_log_attachment(void *user, const char *name, const void **data, uint64_t *size)
@@ -333,6 +334,30 @@ void tact_scene_log_step(struct tact_scene_log *view, const struct tact_record *
     s->replayed_input_record = now;
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
     s->replayed_input_record = NULL;
+}
+
+int tact_scene_log_remote(const struct tact_scene_log *view, uint32_t index,
+                          struct tact_scene_log_remote *out)
+{
+    const struct tact_session *s = view->session;
+    if (!s || index >= s->scene->remotes_count) {
+        return -ERANGE;
+    }
+    const struct session_remote *r = &s->remotes[index];
+    const struct tact_scene_link *link = &s->scene->hands[r->hand].links[r->link];
+    *out = (struct tact_scene_log_remote){
+        .name = s->hands[r->hand].joint_names[r->link],
+        .slides = !strcmp(link->joint.type, "slide"),
+        .device = r->device,
+        .line_end = r->field + REMOTE_STATE_OFFSET(target),
+        .force = r->field + REMOTE_STATE_OFFSET(force),
+        .used_wave = r->field + REMOTE_STATE_OFFSET(used_wave),
+        .sent_wave = r->field + REMOTE_STATE_OFFSET(sent_wave),
+        .engaged = r->field + REMOTE_STATE_OFFSET(ticks),
+        .tank = r->field + REMOTE_STATE_OFFSET(energy_tank),
+        .work = r->field + REMOTE_STATE_OFFSET(work),
+    };
+    return 0;
 }
 
 void tact_scene_log_close(struct tact_scene_log *view)

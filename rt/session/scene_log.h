@@ -103,6 +103,23 @@ struct tact_scene_log_hold {
     uint32_t hold;
 };
 
+/** A joint that is tied to the joint of another site (a scene's `remotes`). Offsets count doubles
+ * in a record. */
+struct tact_scene_log_remote {
+    const char *name;  /**< name of the joint, "person.left" */
+    int slides;        /**< 1: [m], [N]; 0: [rad], [N m] */
+    int device;        /**< index of the device that connects the sites */
+    uint32_t line_end; /**< offset of the end of the line, to which the tie pulls the joint [rad] or
+                          [m] */
+    uint32_t force;    /**< offset of the force of the tie on the joint [N m] or [N] */
+    uint32_t used_wave; /**< offset of the wave that the tie used in the tick [sqrt(W)] */
+    uint32_t sent_wave; /**< offset of the wave that it sent [sqrt(W)], or a value without energy */
+    uint32_t engaged;   /**< offset of the number of ticks up to this one; 0: disengaged, -1:
+                           disengaged by silence */
+    uint32_t tank;      /**< offset of the energy left for corrections of the position [J] */
+    uint32_t work;      /**< offset of the work that the tie has done on the joint so far [J] */
+};
+
 /** A log with its scene, as tact_scene_log_open() makes it; names and arrays belong to it. */
 struct tact_scene_log {
     struct tact_scene *scene;                      /**< scene of the log */
@@ -153,6 +170,15 @@ TACT_API int tact_scene_log_open(const struct tact_log *log, struct tact_message
  */
 TACT_API void tact_scene_log_step(struct tact_scene_log *view, const struct tact_record *before,
                                   const struct tact_record *now);
+
+/**
+ * A joint that is tied to another site; index: that in the scene's `remotes`. Its name belongs to
+ * view. Not real-time safe.
+ * @retval 0
+ * @retval -ERANGE  there are fewer
+ */
+TACT_API int tact_scene_log_remote(const struct tact_scene_log *view, uint32_t index,
+                                   struct tact_scene_log_remote *out);
 
 /** Frees its contents; one that is all zero is allowed. */
 TACT_API void tact_scene_log_close(struct tact_scene_log *view);

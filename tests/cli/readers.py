@@ -26,6 +26,7 @@ import time
 import xml.etree.ElementTree
 import zlib
 
+from ports import free_port
 from recordings import start_recording
 from svg_text import boxes
 
@@ -345,6 +346,16 @@ def plot_changing(folder):
     assert len(shares) > 50 and 1 - 1e-3 < max(shares) < 1 + 1e-3 and min(shares) < 0.7, (max(shares), min(shares))
 
 
+def plot_impact(folder):
+    """The largest force of an impact, which exceeds the axis, is stated as in tact info: 149 N, before 178."""
+    gp, log = os.path.join(folder, "impact.gp"), record(folder, "impact.mcap", "0.8", "examples/scenes/bumpy_cube.yaml")
+    tact("plot", log, "-o", gp)
+    with open(gp, encoding="utf-8") as stream:
+        panel = stream.read().split("set label 80 'Normal force [N]'")[1].split("set label 80")[0]
+    normal = max(pair["normal_max_N"] for pair in json.loads(tact("info", log, "--json")[0])["pairs"])
+    assert re.search(r"set label 81 'max (\S+)'", panel)[1] == f"{normal:.0f}", (normal, panel[:400])
+
+
 def plot_limits(folder):
     """A puck that slides, spins, does both, or rests: what is marked as at its limit is on the line of the limit, mu N and
     mu N k; a puck that slides and spins shares the limit between the two, and is below each."""
@@ -463,6 +474,28 @@ def plot_ports(folder, svg):
     check_texts(svg)
 
 
+def plot_ties(folder, svg):
+    """Two ends of a link that did not meet: the panels of the ties, and one line that says that they have no common clock;
+    of one end alone and of two logs of the same end nothing is said. tests/cli/teleop.py compares the panels with logs."""
+    port, gp, logs = free_port(), os.path.join(folder, "ties.gp"), []
+    for end in ("local", "remote"):
+        scene = os.path.join(folder, f"{end}.yaml")
+        with open(f"examples/scenes/teleop_{end}.yaml", encoding="utf-8") as stream:
+            text = stream.read()
+        with open(scene, "w", encoding="utf-8") as stream:
+            stream.write(text.replace("127.0.0.1:4710", f"127.0.0.1:{port}"))
+        logs.append(record(folder, f"{end}.mcap", "0.1", scene))
+    for words, said in ((logs, 1), (logs[:1], 0), ((logs[0], logs[0]), 0)):
+        _, err = tact("plot", *words, "-o", gp, "--force")
+        assert len(err.splitlines()) == said and ("not connected with each other" in err) == said, (words, err)
+        with open(gp, encoding="utf-8") as stream:
+            script = stream.read()
+        assert script.count("'Force of ties [N]'") == 1 and "negated" not in script, script[-3000:]
+        assert ("'person.left, robot.left'" in script) == said and "not drawn" not in script, script[-3000:]
+    tact("plot", *logs, "-o", svg, "--force")
+    check_texts(svg, 40)
+
+
 def plot_turns(folder):
     """A rattleback that goes on at 4 rad/s and rocks: its angle is drawn over whole turns."""
     gp = os.path.join(folder, "rattleback.gp")
@@ -540,6 +573,7 @@ def plot(folder):
     plot_many(folder, svg)
     plot_pressure(folder, svg)
     plot_changing(folder)
+    plot_impact(folder)
     plot_limits(folder)
     plot_stopped(folder)
     plot_units(folder, os.path.join(folder, "units.gp"))
@@ -547,6 +581,7 @@ def plot(folder):
     plot_rounding(folder)
     plot_formats(folder, svg)
     plot_ports(folder, svg)
+    plot_ties(folder, svg)
     if os.environ.get("TACT_LONG") == "1":
         plot_gallery(folder, svg)
         plot_counts(folder, svg)

@@ -2,8 +2,9 @@
 """teleop.py TACT SOURCE: the two ends of examples/teleop.yaml as processes of this machine. The robot's is killed
 while it presses and started again, then the person's is stopped for a second; then the link is cut in both directions and
 in one, and unplugged, and in the long form each end is stopped and killed, 50 times each: the other is safe in the stated
-times, and every log is complete and replays bit for bit."""
+times, and every log is complete and replays bit for bit. tact plot draws what both logs say of the link."""
 import glob
+import math
 import os
 import re
 import select
@@ -55,6 +56,57 @@ def released(rows, first):
         assert silent < 0.36 or abs(force) < 0.05, (silent, force)
 
 
+def plotted(script, title, log, column):
+    """A curve of a panel of a plot, as the least and largest value in each time interval: that of log 'A' or 'B' that is
+    `column` columns after the first one of its kind in the panel, with the sign of the drawing."""
+    panel = script[script.index(f"set label 80 '{title}'"):]
+    panel = panel[:panel.index("\nset lmargin") if "\nset lmargin" in panel else None]
+    sign, number = re.findall(rf"\${log} u 1:\((-?)\$(\d+)\)", panel)[column]
+    block = script[script.index(f"\n${log} << EOD\n") if log == "B" else script.index("$A << EOD\n"):]
+    rows = [line.split() for line in block[block.index("EOD\n") + 4:block.index("\nEOD")].splitlines() if line]
+    values = [float(row[int(number) - 1]) for row in rows]
+    return sign, list(zip(values[::2], values[1::2]))
+
+
+def check_curve(script, title, log, column, sign, ticks, values):
+    """The curve has the least and the largest number of the log's ticks in each of 500 time intervals."""
+    intervals = {}
+    end = (ticks[-1] + 1) * 0.001
+    for tick, value in zip(ticks, values):
+        intervals.setdefault(math.floor(500 * (tick * 0.001) / end), []).append(value)
+    wanted = [[value for value in intervals[i] if not math.isnan(value)] for i in sorted(intervals)]
+    found_sign, found = plotted(script, title, log, column)
+    assert found_sign == sign and len(found) == len(wanted), (title, log, column, found_sign, len(found), len(wanted))
+    for pair, numbers in zip(found, wanted):
+        assert all(map(math.isnan, pair)) if not numbers else all(
+            math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-12) for a, b in zip(pair, (min(numbers), max(numbers)))), (title, log, column, pair, numbers)
+
+
+def check_link_panels():
+    """The panels of both ends of the link draw what the two logs say of it."""
+    command(TACT, "plot", "local.mcap", "killed.mcap", "-o", "link.gp")
+    with open("link.gp", encoding="utf-8") as file:
+        script = file.read()
+    delay, lost, energy = ("Delay of the link [ms]; red: nothing arrives", "Packets and waves lost so far",
+                           "Energy of the channel, right: left in tanks [mJ]")
+    site = [f"site_input[{name}]" for name in ("one_way", "round_trip", "playout_fill", "lost", "late", "missing",
+                                               "channel_energy", "state")]
+    most = {}
+    for log, name, tie in ("A", "local", "person_left_remote"), ("B", "killed", "robot_left_remote"):
+        tick, force, tank, *link, state = map(list, zip(*columns(TACT, name, "tick", f"{tie}[3]", f"{tie}[12]", *site)))
+        check_curve(script, "Force of ties [N]; A negated", log, 0, "-" if log == "A" else "", tick, force)
+        most[log] = max(map(abs, force))
+        for column in range(3):
+            known = [state[i] == OK if column == 2 else value > 0 for i, value in enumerate(link[column])]
+            check_curve(script, delay, log, column, "", tick, [1e3 * v if k else math.nan for v, k in zip(link[column], known)])
+            check_curve(script, lost, log, column, "", tick, link[3 + column])
+        check_curve(script, energy, log, 0, "", tick, [1e3 * value for value in link[6]])
+        if log == "B":  # the robot's end has a tank for each tie, the person's has none
+            check_curve(script, energy, log, 1, "", tick, [1e3 * value for value in tank])
+        assert max(link[6]) > 0 and 0.04 < link[0][-1] < 0.5, (name, max(link[6]), link[0][-1])
+    assert min(most.values()) > 2.0 and "'person.left, robot.left'" in script, most
+
+
 def main():
     port = free_port()
     script = "script: [[1.5, 0, 0, 0], [2.2, 1, 0, 0]]\n      deadman_from: 1"
@@ -89,6 +141,7 @@ def main():
     command(TACT, "plot", "local.mcap", "again.mcap", "-o", "both.gp")
     with open("both.gp", encoding="utf-8") as file:
         begins, error = map(float, re.search(r"B is shifted by (\S*) s .* within (\S*) ms", file.read()).groups())
+    check_link_panels()
     apart = 1e-9 * (columns(TACT, "again", "stamp_ns")[0][0] - rows[0][0])  # of one machine, whose clock they share
     assert abs(begins - apart) < 1e-3 * error + 0.001, (begins, apart, error)
     found = [row[1] == OK for row in rows].index(True)

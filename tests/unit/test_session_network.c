@@ -20,6 +20,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/report.h"
+#include "rt/session/scene_log.h"
 #include "support/campaign.h"
 #include "support/device_config.h"
 #include "support/free_port.h"
@@ -285,6 +286,51 @@ static int count_events(int site, const char *text)
     return count;
 }
 
+/* A tie of a log has the numbers that it had in the session. */
+static void check_logged_tie(int site, const char *joint, const struct session_remote_state *tie)
+{
+    char path[64];
+    struct tact_log *log;
+    struct tact_scene_log view;
+    struct tact_scene_log_remote remote;
+    log_path(site, path);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_int_equal(tact_scene_log_open(log, (struct tact_messages){0}, &view, NULL), 0);
+    assert_int_equal(tact_scene_log_remote(&view, 1, &remote), -ERANGE);
+    assert_int_equal(tact_scene_log_remote(&view, 0, &remote), 0);
+    assert_string_equal(remote.name, joint);
+    assert_string_equal(view.devices[remote.device].type, "network");
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    assert_int_equal(tact_log_seek(log, tact_log_state(log)->last_tick), 0);
+    assert_int_equal(tact_log_next(log, r), 1);
+    assert_true(remote.slides && r->values[remote.force] == tie->force);
+    assert_true(r->values[remote.line_end] == tie->target &&
+                r->values[remote.used_wave] == tie->used_wave &&
+                r->values[remote.sent_wave] == tie->sent_wave);
+    assert_true(r->values[remote.engaged] == tie->ticks && tie->ticks > 0.0);
+    assert_true(r->values[remote.tank] == tie->energy_tank && r->values[remote.work] == tie->work);
+    free(r);
+    tact_scene_log_close(&view);
+    tact_log_close(log);
+}
+
+static void ties_of_a_log_are_those_of_the_session(void **state)
+{
+    (void)state;
+    struct session_remote_state ties[SITES];
+    open_person_and_robot_sites(find_free_udp_port(), "", 100.0, 1);
+    for (int k = wait_for_both_links(); k < 3000; k++) {
+        step_both_sessions();
+    }
+    for (int i = 0; i < SITES; i++) {
+        ties[i] = *tie_state_of_site(i);
+    }
+    close_sessions_of_sites();
+    assert_true(ties[ROBOT].force > 3.0 && ties[PERSON].force < -3.0);
+    check_logged_tie(PERSON, "arm.tip", &ties[PERSON]);
+    check_logged_tie(ROBOT, "robot.tip", &ties[ROBOT]);
+}
+
 /* The person's joint is too fast at 0.6 s, and its clutch is pressed from 0.3 s on: both are named
  * at the robot, in inputs, report and log, and nothing engages until the fault is cleared. */
 static void clutch_and_fault_of_one_site_reach_the_other(void **state)
@@ -439,6 +485,7 @@ int main(void)
         cmocka_unit_test(no_memory_or_count_grows_in_an_hour_over_a_poor_link),
         cmocka_unit_test(silent_site_releases_the_tie_of_the_other),
         cmocka_unit_test(short_link_gaps_do_not_shake_the_press),
+        cmocka_unit_test(ties_of_a_log_are_those_of_the_session),
         cmocka_unit_test(clutch_and_fault_of_one_site_reach_the_other),
         cmocka_unit_test(flood_of_datagrams_is_ignored),
         cmocka_unit_test(bad_network_tie_settings_are_refused),
