@@ -184,23 +184,18 @@ void tact_block_assemble_jacobians(struct tact_world *world, struct block *block
     add_pitch_to_normal_row(block);
 }
 
-struct world_hand *tact_block_hand_on_side(const struct tact_world *world,
-                                           const struct block *block, int side)
+/* Sets the `rows` of the hand on a side of a block to the block's J by joint. */
+static void set_hand_rows(const struct world_hand *hand, const struct block *block, int side)
 {
     const struct tact_owner owner = block->owner[side], other = block->owner[!side];
-    int is_owner_of_side_0 = other.kind == owner.kind && other.index == owner.index;
-    if (owner.kind != TACT_OWNER_HAND || (side && is_owner_of_side_0)) {
-        return NULL;
-    }
-    struct world_hand *hand = &world->hands[owner.index];
+    int is_hand_on_both_sides = other.kind == owner.kind && other.index == owner.index;
     memset(hand->hand->rows, 0, (size_t)hand->hand->count * sizeof *hand->hand->rows);
-    for (int k = 0; k < 1 + is_owner_of_side_0; k++) {
+    for (int k = 0; k < 1 + is_hand_on_both_sides; k++) {
         int link = k ? other.link : owner.link;
         for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->up[i]) {
             hand->hand->rows[i] = jacobian_row_of_coordinate(block, hand, i);
         }
     }
-    return hand;
 }
 
 static void compute_mobility_columns(const struct tact_world *world,
@@ -233,8 +228,9 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     }
     block->joint_mobility_along_normal = 0.0;
     for (int k = 0; k < 2; k++) {
-        const struct world_hand *hand = tact_block_hand_on_side(world, block, k);
-        if (hand) {
+        if (tact_block_has_hand_on_side(block, k)) {
+            const struct world_hand *hand = &world->hands[block->owner[k].index];
+            set_hand_rows(hand, block, k);
             block->joint_mobility_along_normal +=
                 body ? 0.0 : tact_joint_mobility_along_normal(hand->hand);
             tact_hand_apply_inverse_transpose_to_rows(hand->hand, hand->hand->rows);

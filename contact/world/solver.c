@@ -81,6 +81,23 @@ static void apply_warm_start(struct tact_world *world, const struct block *block
     }
 }
 
+/* Adds to the joint-space impulses of a hand those that a block's impulse exerts on its joints. */
+static void add_joint_impulses_of_block(const struct world_hand *hand, const struct block *block,
+                                        const double impulse[6])
+{
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_jacobian_node *node = &block->nodes[k];
+        int chain = node->node - hand->node;
+        if (chain < 0 || chain >= hand->hand->chain_count) {
+            continue;
+        }
+        const int *coordinate = hand->hand->coordinate_of_slot + TACT_UNKNOWNS_PER_NODE * chain;
+        for (int m = 0; m < node->dof; m++) {
+            hand->impulse[coordinate[m]] += tact_dot(node->j + 6 * m, impulse, 6);
+        }
+    }
+}
+
 /* Joint-space impulses that the warm start exerts on the hands. */
 static void predict_joint_impulses(struct tact_world *world)
 {
@@ -89,13 +106,11 @@ static void predict_joint_impulses(struct tact_world *world)
         memset(world->hands[i].impulse, 0, n * sizeof(double));
     }
     for (int i = 0; i < world->block_count; i++) {
-        struct block *block = &world->blocks[i];
+        const struct block *block = &world->blocks[i];
+        const double *impulse = world->contacts[block->contact].impulse;
         for (int k = 0; k < 2; k++) {
-            const struct world_hand *hand = tact_block_hand_on_side(world, block, k);
-            for (int m = 0; hand && m < hand->hand->count; m++) {
-                const double *j = hand->hand->rows[m];
-                hand->impulse[m] +=
-                    j ? tact_dot(j, world->contacts[block->contact].impulse, 6) : 0.0;
+            if (tact_block_has_hand_on_side(block, k)) {
+                add_joint_impulses_of_block(&world->hands[block->owner[k].index], block, impulse);
             }
         }
     }

@@ -384,10 +384,13 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
 /* Bounds the bias velocities of an island, once its velocities include the warm start. */
 void tact_impact_limit_bias_velocities(const struct tact_world *world, const struct island *island);
 
-/* The hand that owns a side of a block, with the block's J by joint in its `rows`. NULL where the
- * side is no hand, or is the same hand as side 0. */
-struct world_hand *tact_block_hand_on_side(const struct tact_world *world,
-                                           const struct block *block, int side);
+/* 1 where a hand owns a side of a block, and is not that of side 0 again. */
+static inline int tact_block_has_hand_on_side(const struct block *block, int side)
+{
+    const struct tact_owner *owner = &block->owner[side], *first = &block->owner[0];
+    return owner->kind == TACT_OWNER_HAND &&
+           (!side || first->kind != owner->kind || first->index != owner->index);
+}
 
 /* Sum of the mobilities of a hand's joints along a contact's normal, each in its best direction
  * [1/kg]; its `rows` are J for joint rates. */
