@@ -5,17 +5,12 @@
 
 void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_core *a,
                               const struct tact_pose *pose_a, const struct tact_core *b,
-                              const struct tact_pose *pose_b)
+                              const struct tact_pose *pose_b, double rotation[2][9])
 {
-    double *of_a = pair->rotation_a, *of_b = pair->rotation_b, origin_offset[3];
+    double *of_a = rotation[0], *of_b = rotation[1], origin_offset[3];
     tact_quat_to_m3(of_a, pose_a->quat_wxyz);
     tact_quat_to_m3(of_b, pose_b->quat_wxyz);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) {
-            pair->rotation[3 * i + k] =
-                of_a[i] * of_b[k] + of_a[3 + i] * of_b[3 + k] + of_a[6 + i] * of_b[6 + k];
-        }
-    }
+    tact_m3_tmul(pair->rotation, of_a, of_b);
     tact_v3_sub(origin_offset, pose_b->position, pose_a->position);
     tact_m3_tmul_v3(pair->shift, of_a, origin_offset);
     pair->a = a;
@@ -25,14 +20,20 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
     pair->support_search_count = 0;
 }
 
-/* Finds the vertex of A that is farthest along d and the vertex of B that is farthest against d. */
+/* Finds the vertex of A that is farthest along d and the vertex of B that is farthest against d; a
+ * ball has only one. */
 static inline void find_support_vertices(struct tact_core_pair *pair, const double d[3])
 {
-    double opposite_direction[3], in_b[3];
-    tact_v3_scale(opposite_direction, d, -1.0);
-    tact_m3_tmul_v3(in_b, pair->rotation, opposite_direction);
-    pair->start_vertex_a = tact_core_support(pair->a, d, pair->start_vertex_a);
-    pair->start_vertex_b = tact_core_support(pair->b, in_b, pair->start_vertex_b);
+    pair->start_vertex_a =
+        pair->a->vertices == 1 ? 0 : tact_core_support(pair->a, d, pair->start_vertex_a);
+    if (pair->b->vertices == 1) {
+        pair->start_vertex_b = 0;
+    } else {
+        double opposite_direction[3], in_b[3];
+        tact_v3_scale(opposite_direction, d, -1.0);
+        tact_m3_tmul_v3(in_b, pair->rotation, opposite_direction);
+        pair->start_vertex_b = tact_core_support(pair->b, in_b, pair->start_vertex_b);
+    }
     pair->support_search_count++;
 }
 

@@ -27,11 +27,9 @@ struct tact_simplex {
 
 struct tact_core_pair {
     const struct tact_core *a, *b;
-    double rotation_a[9]; /* rotation matrix from A's frame to the world, row-major */
-    double rotation_b[9]; /* rotation matrix from B's frame to the world, row-major */
-    double rotation[9];   /* rotation matrix from B's frame to A's, row-major */
-    double shift[3];      /* position of B's origin in A's frame [m] */
-    double size; /* size of the pair: magnitude of the coordinates that are subtracted [m] */
+    double rotation[9]; /* rotation matrix from B's frame to A's, row-major */
+    double shift[3];    /* position of B's origin in A's frame [m] */
+    double size;        /* size of the pair: magnitude of the coordinates that are subtracted [m] */
     int64_t start_vertex_a,
         start_vertex_b; /* vertices of A and B at which the next support searches start; -1: none */
     int support_search_count; /* number of support searches so far */
@@ -48,10 +46,11 @@ struct tact_nearest_points {
     struct tact_simplex from;
 };
 
-/* Sets the pose of B in A's frame, from both poses in the world. */
+/* Sets the pose of B in A's frame, from both poses in the world. rotation: receives the rotation
+ * matrices from the frames of A and B to the world, row-major. */
 void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_core *a,
                               const struct tact_pose *pose_a, const struct tact_core *b,
-                              const struct tact_pose *pose_b);
+                              const struct tact_pose *pose_b, double rotation[2][9]);
 
 /* The point of the Minkowski difference that belongs to a vertex of A and one of B, at the present
  * poses. */

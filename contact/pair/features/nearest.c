@@ -13,9 +13,9 @@
 
 /* The state stored between searches is the number of points, negative where the cores overlapped,
  * then the vertices a and b of each. */
-static int is_valid_vertex_index(double number, int64_t count)
+static int is_valid_vertex_index(double number, double count)
 {
-    return number >= 0.0 && number < (double)count;
+    return number >= 0.0 && number < count;
 }
 
 /* Loads the start simplex from the stored state; a state that does not fit the pair, as from the
@@ -23,12 +23,12 @@ static int is_valid_vertex_index(double number, int64_t count)
 static void load_simplex_from_state(const struct tact_core_pair *pair, const double *state,
                                     struct tact_simplex *s)
 {
-    const double size = fabs(state[0]);
+    const double size = fabs(state[0]), count_a = (double)pair->a->vertices,
+                 count_b = (double)pair->b->vertices;
     const double *end = state + 1 + 2 * (size > 2.0 ? 3 : size > 1.0 ? 2 : size > 0.0);
     s->count = 0;
     for (const double *at = state + 1; at < end; at += 2) {
-        if (is_valid_vertex_index(at[0], pair->a->vertices) &&
-            is_valid_vertex_index(at[1], pair->b->vertices)) {
+        if (is_valid_vertex_index(at[0], count_a) && is_valid_vertex_index(at[1], count_b)) {
             tact_minkowski_from_vertices(pair, (int64_t)at[0], (int64_t)at[1],
                                          &s->point[s->count++]);
         }
@@ -124,10 +124,11 @@ static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_ne
     }
 }
 
+/* Finds the nearest points of two bounded cores, whose rotation matrices `out` has. */
 static void nearest_points_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
                                     double *state, struct tact_separation *out)
 {
-    const double *rotation = pair->rotation_a;
+    const double *rotation = out->rotation[0];
     struct tact_nearest_points found;
     int overlap = search_nearest_points_of_cores(pair, state, &found, &out->is_exact);
     if (overlap) {
@@ -138,8 +139,6 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
     }
     double radius_sum = pair->a->radius + pair->b->radius;
     store_simplex_in_state(&found, overlap, state);
-    memcpy(out->rotation[0], pair->rotation_a, sizeof out->rotation[0]);
-    memcpy(out->rotation[1], pair->rotation_b, sizeof out->rotation[1]);
     out->vertex[0] = found.from.point[0].a;
     out->vertex[1] = found.from.point[0].b;
     out->distance = found.distance - radius_sum;
@@ -161,8 +160,9 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3], *rotation = out->rotation[sign < 0.0], down[3], offset[3], low[3], vertex[3];
-    int64_t from =
-        state[0] > 0.0 && is_valid_vertex_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
+    int64_t from = state[0] > 0.0 && is_valid_vertex_index(state[1], (double)core->vertices)
+                       ? (int64_t)state[1]
+                       : -1;
     tact_quat_rotate(up, plane->quat_wxyz, z);
     tact_quat_to_m3(rotation, pose->quat_wxyz);
     tact_m3_tmul_v3(down, rotation, up);
@@ -202,7 +202,7 @@ int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_
     } else if (is_halfspace_b) {
         nearest_points_of_plane(a, pose_a, pose_b, 1.0, state, out);
     } else {
-        tact_core_pair_set_poses(&pair, a, pose_a, b, pose_b);
+        tact_core_pair_set_poses(&pair, a, pose_a, b, pose_b, out->rotation);
         nearest_points_of_cores(&pair, pose_a, state, out);
     }
     return 0;

@@ -51,8 +51,9 @@ static int is_contact_fixed_in_body(const struct tact_core *const core[2],
 
 static int does_normal_rotate_too_far_in_tick(const struct tact_pair_query *q)
 {
+    const double *a = q->twist[0] + 3, *b = q->twist[1] + 3;
     double rotation_angle =
-        q->options->period * tact_max(tact_v3_norm(q->twist[0] + 3), tact_v3_norm(q->twist[1] + 3));
+        q->options->period * sqrt(tact_max(tact_v3_dot(a, a), tact_v3_dot(b, b)));
     return !(rotation_angle <= MAX_NORMAL_TURN_PER_TICK);
 }
 
