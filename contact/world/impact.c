@@ -171,7 +171,9 @@ static void set_normal_law_of_gaps(const struct tact_world *world, struct block 
     double rate = e > most * time ? most / e : 1.0 / time;
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
     /* a patch with corners may tip while it opens, so that its excess is not bounded */
-    block->excess_overlap = is_rigid_or_rebounding && !c->patch.corners ? tact_max(e, 0.0) : 0.0;
+    int is_excess_bounded = is_rigid_or_rebounding && !c->patch.corners;
+    block->excess_overlap =
+        is_excess_bounded && e > tact_contact_touching_depth(world, c) ? e : 0.0;
     block->bias_velocity = -gap * rate;
     block->target_velocity[4] -= c->patch.gap[2] * rate;
     block->target_velocity[5] += c->patch.gap[1] * rate;

@@ -298,12 +298,22 @@ static inline int tact_block_has_restitution(const struct block *block)
            block->restitution_velocity[2] != 0.0;
 }
 
+/* Depth that counts as a gap of zero, over the smaller radius of the shapes. */
+#define TACT_TOUCHING_DEPTH_RATIO 2e-11
+
 /* Smaller radius of the bounding spheres of a contact's shapes [m], by which lengths of the contact
  * count as zero. */
 static inline double tact_contact_smaller_radius(const struct tact_world *world,
                                                  const struct tact_contact *c)
 {
     return tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
+}
+
+/* Depth of a contact's shapes that counts as a gap of zero [m]: rounding of the poses. */
+static inline double tact_contact_touching_depth(const struct tact_world *world,
+                                                 const struct tact_contact *c)
+{
+    return TACT_TOUCHING_DEPTH_RATIO * tact_contact_smaller_radius(world, c);
 }
 
 /* Sets all impulses and the warm start of a contact to zero. */

@@ -466,10 +466,6 @@ int tact_assemble_blocks(struct tact_world *world)
     return tact_world_exceeded_capacity(world) ? -ENOSPC : 0;
 }
 
-/* Depth that counts as a gap of zero, over the smaller radius of the shapes: rounding of the poses.
- */
-#define TOUCHING_GAP_RATIO 2e-11
-
 /* Depth of a pair beyond its target; 33 sizes for a shape wholly inside the other. An elastic
  * wrench has no target. Solids whose gap is zero start without an overlap: otherwise it would be
  * part of the preload, and so would the depth that they reach later. */
@@ -483,8 +479,8 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
         return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
     double excess_overlap = c->patch.depth - c->patch.target;
-    int is_touching = c->patch.law == TACT_LAW_GAPS &&
-                      excess_overlap <= TOUCHING_GAP_RATIO * tact_contact_smaller_radius(world, c);
+    int is_touching =
+        c->patch.law == TACT_LAW_GAPS && excess_overlap <= tact_contact_touching_depth(world, c);
     return rc < 0 || is_touching || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess_overlap;
 }
 

@@ -368,6 +368,42 @@ static void resting_can_has_exact_contact_polygons(void **state)
     free_convex_solid(&floor[1]);
 }
 
+/* A ball that touches the edge of a face, along a normal within 0.1 rad of that of the face:
+ * exactly at one point, without a slope, on whichever side of the edge rounding puts that point. */
+static void ball_at_an_edge_touches_at_one_level_point(void **state)
+{
+    (void)state;
+    const double r = 0.02;
+    struct solid ball = make_solid(TACT_SHAPE_SPHERE, r, 0.0, 0.0);
+    struct solid box = make_solid(TACT_SHAPE_BOX, 0.2, 0.1, 0.05);
+    for (int i = 0; i < 200; i++) {
+        const double angle = uniform(0.001, 0.09), g = uniform(-1e-4, 1e-4);
+        const double n[3] = {sin(angle), 0.0, cos(angle)};
+        double edge[3] = {0.2, uniform(-0.09, 0.09), 0.05}, centre[3], middle[3], found[3];
+        struct tact_separation s;
+        struct tact_manifold m;
+        box.pose = random_pose(0.3);
+        tact_v3_copy(centre, edge);
+        tact_v3_axpy(centre, r + g, n);
+        tact_pose_point(ball.pose.position, &box.pose, centre);
+        tact_v3_axpy(edge, 0.5 * g, n);
+        tact_pose_point(middle, &box.pose, edge);
+        find_contact_of_solids(&ball, &box, &s, &m);
+        ASSERT_NEAR(s.distance, g, 1e-15);
+        assert_int_equal(m.corners, 1);
+        tact_v3_add(found, s.origin, m.middle);
+        tact_v3_axpy(found, m.corner[0][0], m.t1);
+        tact_v3_axpy(found, m.corner[0][1], m.t2);
+        for (int k = 0; k < 3; k++) {
+            ASSERT_NEAR(found[k], middle[k], 1e-15);
+        }
+        ASSERT_NEAR(gap_of_manifold_at(&m, (const double[2]){r, 0.0}), g, 1e-15);
+        ASSERT_NEAR(gap_of_manifold_at(&m, (const double[2]){0.0, r}), g, 1e-15);
+    }
+    free_convex_solid(&ball);
+    free_convex_solid(&box);
+}
+
 /* A warm-start state of another scene, or of a damaged log, does not change the result, also where
  * the exact normal is within 1e-3 rad of that of a cylinder's end or side: the search, which ends
  * within 1e-7 of the depth, may end at either. */
@@ -398,6 +434,7 @@ int main(void)
         cmocka_unit_test(distances_of_random_curved_solids_are_exact),
         cmocka_unit_test(warm_and_cold_started_distances_agree),
         cmocka_unit_test(resting_can_has_exact_contact_polygons),
+        cmocka_unit_test(ball_at_an_edge_touches_at_one_level_point),
         cmocka_unit_test(any_warm_start_state_gives_the_same_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

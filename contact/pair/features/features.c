@@ -235,12 +235,36 @@ _Static_assert(
     OFFSET_AFTER_PATCH_MEMBER(wrench) == offsetof(struct tact_patch, stiffness),
     "the members of struct tact_patch that clear_features_patch() leaves unset must be adjacent");
 
+/* Sets a patch whose centre is the manifold's middle to the outline and the gaps of the manifold.
+ * -EDOM where a compliant patch has no compressed part. */
+static int set_outline_and_gaps(const struct tact_pair_query *q, const struct tact_core *a,
+                                const struct tact_core *b, const struct tact_manifold *m,
+                                double *layer_stiffness, struct tact_patch *patch)
+{
+    const double *height_a = m->surface_height_plane_a, *height_b = m->surface_height_plane_b;
+    double slope[3], gap_slope_along_normal[3], middle[3];
+    for (int i = 0; i < 3; i++) {
+        double of_a = height_a[1] * m->t1[i] + height_a[2] * m->t2[i];
+        double of_b = height_b[1] * m->t1[i] + height_b[2] * m->t2[i];
+        slope[i] = of_a - of_b;
+        gap_slope_along_normal[i] = 0.5 * (of_a + of_b);
+    }
+    tact_v3_copy(middle, patch->center);
+    if (make_patch_from_outline(q, a, b, m, layer_stiffness, patch)) {
+        return -EDOM;
+    }
+    set_patch_gap(patch, middle, height_a[0] - height_b[0], slope,
+                  0.5 * (height_a[0] + height_b[0]), gap_slope_along_normal,
+                  *layer_stiffness > 0.0);
+    return 0;
+}
+
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
                       const struct tact_core *b, const struct tact_separation *sep,
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
-    double slope[3], gap_slope_along_normal[3], from[3], layer_stiffness;
+    double layer_stiffness = 0.0;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
     if (tact_manifold_may_need_inner_ball(a, b, &m)) {
         tact_manifold_add_inner_ball(a, q->pose_a, b, q->pose_b,
@@ -250,20 +274,13 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     tact_v3_copy(patch->frame, sep->normal);
     tact_v3_copy(patch->frame + 3, m.t1);
     tact_v3_copy(patch->frame + 6, m.t2);
-    tact_v3_add(from, sep->origin, m.middle);
-    tact_v3_copy(patch->center, from);
-    for (int i = 0; i < 3; i++) {
-        double of_a = m.surface_height_plane_a[1] * m.t1[i] + m.surface_height_plane_a[2] * m.t2[i];
-        double of_b = m.surface_height_plane_b[1] * m.t1[i] + m.surface_height_plane_b[2] * m.t2[i];
-        slope[i] = of_a - of_b;
-        gap_slope_along_normal[i] = 0.5 * (of_a + of_b);
-    }
-    if (make_patch_from_outline(q, a, b, &m, &layer_stiffness, patch)) {
+    tact_v3_add(patch->center, sep->origin, m.middle);
+    if (m.is_middle_point && m.corners == 1) {
+        patch->gap[0] = sep->distance;
+        make_contact_point(q, a, b, &m, patch);
+    } else if (set_outline_and_gaps(q, a, b, &m, &layer_stiffness, patch)) {
         return -EDOM;
     }
-    set_patch_gap(patch, from, m.surface_height_plane_a[0] - m.surface_height_plane_b[0], slope,
-                  0.5 * (m.surface_height_plane_a[0] + m.surface_height_plane_b[0]),
-                  gap_slope_along_normal, layer_stiffness > 0.0);
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;

@@ -35,12 +35,23 @@ struct outline {
 /* One of the two shapes, with its pose in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
+    const struct tact_pose *pose;
     const double *rotation; /* rotation matrix of the shape's frame, row-major */
-    double shift[3];        /* position of the shape relative to the middle of the two shapes [m] */
+    double shift[3];        /* position of the shape relative to the middle of the two shapes [m],
+                               once its outline is needed */
     double out[3];          /* unit vector towards the other shape, world axes */
     int64_t vertex;         /* a vertex on the shape's nearest feature; -1: unknown */
     double outward_normal_in_core_frame[3]; /* outward normal in the shape's own frame */
     int is_below_plane; /* 1: this shape is B, whose face is below the contact plane */
+};
+
+/* The feature of a shape that is nearest to the contact plane. */
+struct feature {
+    enum tact_feature kind;
+    int face;       /* a polytope's face; -1: none */
+    int64_t vertex; /* the vertex, or an end of the edge, of a core whose feature is none of the
+                       others */
+    int64_t end;    /* the other end of the edge; -1: none */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
@@ -186,26 +197,33 @@ static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
     o->height[1] = o->height[2] = 0.0;
 }
 
-/* Sets the outline of a cylinder: its end, or the line on its side, whose slope is less than
- * MAX_CONTACT_PLANE_SLOPE; 0 where neither is. */
-static int set_cylinder_outline(const struct tact_manifold *m, const double n[3],
-                                const struct side *s, struct outline *o)
+/* Kind of feature of a cylinder: its end, or the line on its side, within MAX_CONTACT_PLANE_SLOPE
+ * of the contact plane; otherwise a vertex. */
+static enum tact_feature kind_of_cylinder_feature(const struct side *s)
 {
-    double corner[TACT_CORE_RIM][3], up = s->outward_normal_in_core_frame[2];
+    double up = s->outward_normal_in_core_frame[2];
     if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
+        return TACT_FEATURE_EDGE;
+    }
+    return up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE ? TACT_FEATURE_FACE
+                                                                             : TACT_FEATURE_VERTEX;
+}
+
+/* Sets the outline of a cylinder's side or end. */
+static void set_cylinder_outline(const struct tact_manifold *m, const double n[3],
+                                 const struct side *s, enum tact_feature kind, struct outline *o)
+{
+    double corner[TACT_CORE_RIM][3];
+    if (kind == TACT_FEATURE_EDGE) {
         tact_curved_core_farthest_segment(s->core, s->outward_normal_in_core_frame, corner);
         set_edge_outline(m, n, s, corner[0], corner[1], o);
-        return 1;
+        return;
     }
-    if (up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE) {
-        double normal[3] = {0.0, 0.0, copysign(1.0, up)};
-        tact_curved_core_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
-                                            TACT_CORE_RIM, corner);
-        list_face_corners(m, s, corner, TACT_CORE_RIM, o);
-        set_surface_height_plane(m, n, s, normal, corner[0], o);
-        return 1;
-    }
-    return 0;
+    double normal[3] = {0.0, 0.0, copysign(1.0, s->outward_normal_in_core_frame[2])};
+    tact_curved_core_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
+                                        TACT_CORE_RIM, corner);
+    list_face_corners(m, s, corner, TACT_CORE_RIM, o);
+    set_surface_height_plane(m, n, s, normal, corner[0], o);
 }
 
 /* Sets the outline of a half-space's bounding plane: a square about the middle, larger than the
@@ -225,36 +243,49 @@ static void set_plane_outline(const struct tact_manifold *m, const double n[3],
     o->height[1] = o->height[2] = 0.0;
 }
 
-static void find_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
-                         double size, struct outline *o)
+/* Finds the feature of a shape: a face, or otherwise an edge, within MAX_CONTACT_PLANE_SLOPE of the
+ * contact plane, or otherwise a vertex. */
+static struct feature find_feature(const struct side *s)
 {
-    o->face = -1;
+    struct feature f = {.kind = TACT_FEATURE_VERTEX, .face = -1, .end = -1};
     if (s->core->kind == TACT_SHAPE_HALFSPACE) {
-        set_plane_outline(m, n, s, size, o);
-        return;
+        f.kind = TACT_FEATURE_FACE;
+        return f;
     }
     if (s->core->vertices == 1) {
-        set_vertex_outline(m, n, s, 0, o);
-        return;
+        return f;
     }
-    int face = s->vertex < 0 ? -1 : find_face_facing_normal(s, s->vertex, FLAT_FACE_COSINE);
-    if (face >= 0) {
-        set_face_outline(m, n, s, face, o);
-        return;
+    if (s->core->kind == TACT_SHAPE_CYLINDER) {
+        f.kind = kind_of_cylinder_feature(s);
+    } else if (s->vertex >= 0) {
+        f.face = find_face_facing_normal(s, s->vertex, FLAT_FACE_COSINE);
     }
-    int64_t vertex = tact_core_support(s->core, s->outward_normal_in_core_frame, -1);
-    face = find_face_facing_normal(s, vertex,
-                                   sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE));
-    int to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
-    if (s->core->kind == TACT_SHAPE_CYLINDER && set_cylinder_outline(m, n, s, o)) {
-        return;
+    if (f.face < 0 && f.kind == TACT_FEATURE_VERTEX) {
+        f.vertex = tact_core_support(s->core, s->outward_normal_in_core_frame, -1);
+        f.face = find_face_facing_normal(
+            s, f.vertex, sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE));
+        f.end = f.face < 0 ? find_edge_in_contact_plane(s, f.vertex) : -1;
+        f.kind = f.end >= 0 ? TACT_FEATURE_EDGE : TACT_FEATURE_VERTEX;
     }
-    if (face >= 0) {
-        set_face_outline(m, n, s, face, o);
-    } else if (to >= 0) {
-        set_edge_outline(m, n, s, s->core->vertex[vertex], s->core->vertex[to], o);
+    f.kind = f.face >= 0 ? TACT_FEATURE_FACE : f.kind;
+    return f;
+}
+
+/* Sets the outline of a shape's feature. size: of the pair [m] */
+static void set_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
+                        const struct feature *f, double size, struct outline *o)
+{
+    o->face = -1;
+    if (f->face >= 0) {
+        set_face_outline(m, n, s, f->face, o);
+    } else if (s->core->kind == TACT_SHAPE_HALFSPACE) {
+        set_plane_outline(m, n, s, size, o);
+    } else if (f->kind == TACT_FEATURE_VERTEX) {
+        set_vertex_outline(m, n, s, f->vertex, o);
+    } else if (s->core->kind == TACT_SHAPE_CYLINDER) {
+        set_cylinder_outline(m, n, s, f->kind, o);
     } else {
-        set_vertex_outline(m, n, s, vertex, o);
+        set_edge_outline(m, n, s, s->core->vertex[f->vertex], s->core->vertex[f->end], o);
     }
 }
 
@@ -398,14 +429,13 @@ static void merge_equal_corners(struct tact_manifold *m, double least)
 
 static void init_manifold_side(struct side *s, const struct tact_core *core,
                                const struct tact_pose *pose, const struct tact_separation *sep,
-                               const double middle[3], int is_below_plane)
+                               int is_below_plane)
 {
     s->core = core;
+    s->pose = pose;
     s->is_below_plane = is_below_plane;
     s->vertex = sep->vertex[is_below_plane];
     s->rotation = sep->rotation[is_below_plane];
-    tact_v3_sub(s->shift, pose->position, sep->origin);
-    tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, is_below_plane ? 1.0 : -1.0);
     if (core->kind ==
         TACT_SHAPE_HALFSPACE) { /* a separation has no rotation matrix of a half-space */
@@ -415,41 +445,64 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
     }
 }
 
+/* Makes a manifold the point between the nearest points of both shapes. */
+static void make_middle_point(const struct tact_separation *sep, struct tact_manifold *m)
+{
+    m->corners = 1;
+    m->corner[0][0] = m->corner[0][1] = 0.0;
+    memset(m->surface_height_plane_a, 0, sizeof m->surface_height_plane_a);
+    memset(m->surface_height_plane_b, 0, sizeof m->surface_height_plane_b);
+    m->surface_height_plane_a[0] = 0.5 * sep->distance;
+    m->surface_height_plane_b[0] = -0.5 * sep->distance;
+}
+
+/* Finds the polygon in which the outlines of two features overlap. */
+static void intersect_outlines(struct side side[2], const struct feature feature[2],
+                               const struct tact_separation *sep, struct tact_manifold *m)
+{
+    struct outline a, b;
+    for (int i = 0; i < 2; i++) {
+        tact_v3_sub(side[i].shift, side[i].pose->position, sep->origin);
+        tact_v3_sub(side[i].shift, side[i].shift, m->middle);
+    }
+    const struct tact_core *core_a = side[0].core, *core_b = side[1].core;
+    double size = core_a->size + core_a->radius + core_b->size + core_b->radius;
+    set_outline(m, sep->normal, &side[0], &feature[0], size, &a);
+    set_outline(m, sep->normal, &side[1], &feature[1], size, &b);
+    memcpy(m->surface_height_plane_a, a.height, sizeof m->surface_height_plane_a);
+    memcpy(m->surface_height_plane_b, b.height, sizeof m->surface_height_plane_b);
+    if (b.kind == TACT_FEATURE_FACE) {
+        clip_outline_by_face(&a, &side[0], &b, &side[1], size, m);
+    } else if (a.kind == TACT_FEATURE_FACE) {
+        clip_outline_by_face(&b, &side[1], &a, &side[0], size, m);
+    } else if (a.kind == TACT_FEATURE_EDGE && b.kind == TACT_FEATURE_EDGE) {
+        overlap_of_parallel_edges(&a, &b, m);
+    } else {
+        m->corners = 0;
+    }
+    merge_equal_corners(m, 1e-9 * size);
+}
+
 void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
                         const struct tact_core *b, const struct tact_pose *pose_b,
                         const struct tact_separation *sep, struct tact_manifold *out)
 {
-    struct side of_a, of_b;
-    struct outline outline_a, outline_b;
-    const double *n = sep->normal;
+    struct side side[2];
     tact_v3_add(out->middle, sep->point_a, sep->point_b);
     tact_v3_scale(out->middle, out->middle, 0.5);
-    tact_v3_tangents(n, out->t1, out->t2);
-    init_manifold_side(&of_a, a, pose_a, sep, out->middle, 0);
-    init_manifold_side(&of_b, b, pose_b, sep, out->middle, 1);
-    double size = a->size + a->radius + b->size + b->radius;
-    find_outline(out, n, &of_a, size, &outline_a);
-    find_outline(out, n, &of_b, size, &outline_b);
-    out->feature[0] = outline_a.kind;
-    out->feature[1] = outline_b.kind;
-    memcpy(out->surface_height_plane_a, outline_a.height, sizeof out->surface_height_plane_a);
-    memcpy(out->surface_height_plane_b, outline_b.height, sizeof out->surface_height_plane_b);
-    if (outline_b.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&outline_a, &of_a, &outline_b, &of_b, size, out);
-    } else if (outline_a.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&outline_b, &of_b, &outline_a, &of_a, size, out);
-    } else if (outline_a.kind == TACT_FEATURE_EDGE && outline_b.kind == TACT_FEATURE_EDGE) {
-        overlap_of_parallel_edges(&outline_a, &outline_b, out);
-    } else {
-        out->corners = 0;
+    tact_v3_tangents(sep->normal, out->t1, out->t2);
+    init_manifold_side(&side[0], a, pose_a, sep, 0);
+    init_manifold_side(&side[1], b, pose_b, sep, 1);
+    const struct feature feature[2] = {find_feature(&side[0]), find_feature(&side[1])};
+    out->feature[0] = feature[0].kind;
+    out->feature[1] = feature[1].kind;
+    /* whatever is nearest to a ball is so in one point */
+    out->is_middle_point = sep->are_points_opposite && (a->vertices == 1 || b->vertices == 1);
+    if (!out->is_middle_point) {
+        intersect_outlines(side, feature, sep, out);
+        out->is_middle_point = !out->corners;
     }
-    merge_equal_corners(out, 1e-9 * size);
-    if (!out->corners) { /* the contact polygon is the nearest point, which is the middle */
-        out->corners = 1;
-        out->corner[0][0] = out->corner[0][1] = 0.0;
-        memset(out->surface_height_plane_a, 0, sizeof out->surface_height_plane_a);
-        memset(out->surface_height_plane_b, 0, sizeof out->surface_height_plane_b);
-        out->surface_height_plane_a[0] = 0.5 * sep->distance;
-        out->surface_height_plane_b[0] = -0.5 * sep->distance;
+    if (out->is_middle_point) {
+        make_middle_point(sep, out);
     }
 }

@@ -15,6 +15,8 @@ struct tact_manifold {
     enum tact_feature feature[2]; /* kinds of the nearest features of A and of B */
     int corners; /* corners of the contact polygon; 1: a point, 2: a segment, else counter-clockwise
                     about n */
+    int is_middle_point; /* 1: the shapes' surfaces are level, and the only corner that their
+                            features have in common is half way between the nearest points */
     double corner[TACT_MANIFOLD_CORNERS][2]; /* along t1 and t2 [m] */
     double t1[3], t2[3]; /* tangents t1 and t2, world, right-handed with the normal */
     /* origin of the corners' coordinates, relative to the separation's origin [m] */

@@ -139,6 +139,7 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
     }
     double radius_sum = pair->a->radius + pair->b->radius;
     store_simplex_in_state(&found, overlap, state);
+    out->are_points_opposite = 1;
     out->vertex[0] = found.from.point[0].a;
     out->vertex[1] = found.from.point[0].b;
     out->distance = found.distance - radius_sum;
@@ -176,7 +177,7 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
     state[0] = 1.0;
     state[1] = (double)v;
     out->distance = out->bound = height;
-    out->is_exact = out->supports = 1;
+    out->is_exact = out->supports = out->are_points_opposite = 1;
     out->vertex[0] = sign > 0.0 ? v : -1;
     out->vertex[1] = sign > 0.0 ? -1 : v;
     tact_v3_scale(out->normal, up, sign);
@@ -236,6 +237,7 @@ void tact_nearest_points_along_normal(const struct tact_core *a, const struct ta
     tact_v3_sub(offset, out->point_a, out->point_b);
     out->distance = out->bound = tact_v3_dot(n, offset);
     out->vertex[0] = out->vertex[1] = -1;
+    out->are_points_opposite = 0;
     out->is_exact = 1;
     out->supports = 1;
 }
