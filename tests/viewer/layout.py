@@ -330,6 +330,39 @@ def check_torsion(tact, folder, browser):
         browser.evaluate("toggle('solids'), toggle('patches'), toggle('forces'), 1")
 
 
+def check_without_shapes(tact, folder, browser):
+    """A hand whose links have no shapes: all of its joints are in the view and of a size to it, and what is between them is
+    the background. Devices that are lost are red, and outputs that are disarmed are not green."""
+    log = record(tact, folder, "bare", [
+        "duration: 0.1", "gravity: [0, 0, 0]", "hands:", "  - name: arm", "    position: [0.4, 0.3, 0.2]", "    links:",
+        *("      - {name: %s, mass: 0.1, inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]%s, joint: {type: hinge, axis: [0, 1, 0], position: [%s, 0, 0]}}" % link
+          for link in (("upper", "", 0), ("middle", ", parent: upper", 0.1), ("lower", ", parent: middle", 0.1)))])
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        open_page(browser, viewer)
+        show(browser, 50)
+        browser.evaluate("setDark(false), turn(-Math.PI / 2, 0.05), 1")
+        browser.key("f")
+        browser.wait("!tactPage.dirty")
+        size, places = browser.evaluate("[[tactPage.stage.canvas.clientWidth, tactPage.stage.canvas.clientHeight], tactPage.frames[tactPage.shown].joints.map((j) => tactPage.stage.project(j.at))]")
+        assert len(places) == 3 and all(0.05 * most < p < 0.95 * most for place in places for p, most in zip(place, size)), (size, places)
+        assert abs(places[2][0] - places[0][0]) > 0.4 * size[0], (size, places)
+        skin, rod, above = (colour(browser, at) for at in ([0.4, 0.3, 0.2], [0.45, 0.3, 0.2], [0.45, 0.3, 0.215]))
+        assert skin[0] > skin[2] + 30 and rod[0] > rod[2] + 30 and max(above[:3]) - min(above[:3]) < 20, (skin, rod, above)
+        browser.evaluate("""tactPage.panels.devices = tactPage.panels.table("devices", ["a", "b", "c", "d"]),
+            onFrame({ ...tactPage.frames[tactPage.shown], devices: [0, 1, 2, 3], safety: 0, residual: 0 }), 1""")
+        browser.wait("!tactPage.dirty")
+        states = browser.evaluate("[...document.querySelectorAll('#devices td.value')].map((e) => [e.textContent, e.classList.contains('limit')])")
+        assert states == [["ok", False], ["stale", True], ["lost", True], ["ended", False]], states
+        kinds = []
+        for safety in (0, 1, 2):
+            browser.evaluate(f"onFrame({{ ...tactPage.frames[tactPage.shown], safety: {safety} }}), 1")
+            browser.wait("!tactPage.dirty")
+            kinds.append(browser.evaluate("[document.getElementById('safety').textContent, document.getElementById('safety').className]"))
+        assert kinds == [["disarmed", "state"], ["armed", "state good"], ["fault", "state bad"]], kinds
+        text = browser.evaluate("document.getElementById('rates').textContent")
+        assert "residual 0," in text, text
+
+
 def main():
     tact, source = sys.argv[1], sys.argv[2]
     try:
@@ -347,6 +380,7 @@ def main():
         check_scale(tact, folder, browser)
         check_fixed(tact, folder, browser)
         check_torsion(tact, folder, browser)
+        check_without_shapes(tact, folder, browser)
     errors = browser.errors
     browser.close()
     assert not errors, errors

@@ -254,6 +254,7 @@ class Panels {
     });
     frame.devices.forEach((state, i) => {
       this.devices[i].textContent = DEVICE_STATES[state] || "?";
+      this.devices[i].classList.toggle("limit", ["stale", "lost"].includes(DEVICE_STATES[state]));
     });
   }
 

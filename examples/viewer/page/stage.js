@@ -200,9 +200,10 @@ class Stage extends Camera {
     this.measureBones();
   }
 
+  // 0 where no link has a shape.
   measureBones() {
     const sizes = this.solids.filter((s) => s.link >= 0 && s.radius > 0).map((s) => s.radius);
-    this.boneWidth = 0.6 * Math.min(...sizes, 1);
+    this.boneWidth = sizes.length ? 0.6 * Math.min(...sizes, 1) : 0;
   }
 
   setMesh(mesh) {
@@ -220,11 +221,18 @@ class Stage extends Camera {
     }
   }
 
-  // Looks at what is selected, or at all that moves, or where nothing moves at all, and goes with it from then on.
+  // Looks at what is selected, or at all that moves, or where nothing moves at all, and goes with it from then on; at the
+  // joints where no link has a shape.
   fit() {
-    const choices = [(s) => this.selected && s.owner === this.selected.owner, (s) => s.moves, () => true];
+    const joints = this.frame ? this.frame.joints : [];
+    const choices = [(s) => this.selected && s.owner === this.selected.owner, (s) => s.moves, () => !joints.length];
     const chosen = choices.find((choice) => this.frame && this.findCorners(choice).length);
-    if (chosen) {
+    if (!chosen && joints.length) {
+      this.fitTo(joints.map((j) => j.at));
+      this.distance = Math.max(this.distance, 0.1);
+      this.followed = [];
+      this.fitted = true;
+    } else if (chosen) {
       this.fitTo(this.findCorners(chosen));
       this.followed = this.solids.map((s, i) => i).filter((i) => this.solids[i].kind !== "halfspace" && chosen(this.solids[i]));
       this.offset = sub(this.middleOfFollowed(), this.middle);
@@ -344,7 +352,7 @@ class Stage extends Camera {
 
   // From the joint of each link to those of its children, and to its solids.
   drawBones() {
-    const width = this.boneWidth, joints = this.frame.joints;
+    const width = this.boneWidth || 0.01 * this.distance, joints = this.frame.joints;
     joints.forEach((j, i) => {
       const parent = this.links[i] ? this.links[i].parent : -1, r = width / 0.6;
       this.drawMesh(this.dot, frameMatrix([r, 0, 0], [0, r, 0], [0, 0, r], j.at), [...SKIN, 1]);

@@ -194,9 +194,10 @@ function draw() {
   page.panels.drawLatency(page.frames, frame);
   byId("clock").textContent = frame.time.toFixed(3) + " s   tick " + frame.tick;
   byId("rates").textContent = count(frame.contacts.length + frame.leftOut, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
-    frame.residual.toExponential(1) + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s, moments: " + momentsOf(frame);
+    (frame.residual ? frame.residual.toExponential(1) : "0") + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s, moments: " + momentsOf(frame);
   byId("rates").title = "source of moments: " + (page.hello.source || "not known");
   setState("safety", page.error && frame.safety === 2 ? "fault: " + page.error : SAFETY[frame.safety] || "", frame.safety === 2);
+  byId("safety").classList.toggle("good", frame.safety === 1);
   byId("deadman").hidden = !page.hello.deadman;
   setState("deadman", "deadman " + (frame.deadman ? "held" : "released"), false);
   byId("deadman").classList.toggle("good", frame.deadman);
