@@ -139,7 +139,7 @@ static const struct tact_scene_device *find_scene_device_of_name(const struct ta
 
 /* Whether a setting of the scene is used while its device is measured: its selection, and how it is
  * read. The zero of gauges is in their inputs' units. */
-static int count_setting_numbers(const char *key, const char *type, int is_zero_measured)
+static int is_setting_used_while_measured(const char *key, const char *type, int is_zero_measured)
 {
     static const char *const input[] = {"path", "match", "serial", "phys", "relative", NULL};
     static const char *const board[] = {"board",       "inputs",      "reference",
@@ -170,7 +170,8 @@ static int open_calibrated_device(const struct tact_scene_device *def,
     const struct tact_device_type *const *known = tact_devices_builtin(&types);
     const struct tact_device_type *type = tact_device_type_find(known, types, def->type);
     for (uint32_t i = 0; i < def->settings_count && count < 60; i++) {
-        if (count_setting_numbers(def->settings[i].key, def->type, o->zeroed_sensor != NULL)) {
+        if (is_setting_used_while_measured(def->settings[i].key, def->type,
+                                           o->zeroed_sensor != NULL)) {
             settings[count++] = def->settings[i];
         }
     }

@@ -322,7 +322,7 @@ static int check_import_map(struct import *i, struct tact_error *err)
         why = "must be above 0 and below 1e7 Hz";
     } else if (m->period != 0.0 && !(m->period >= 1e-5 && m->period <= 0.1)) {
         key = "period";
-        why = "must be from 1e-5 to 0.1 s";
+        why = "the period of the ticks must be from 1e-5 to 0.1 s";
     } else if (m->repeats && strcmp(m->repeats, "keep") && strcmp(m->repeats, "fill")) {
         key = "repeats";
         why = "expected keep or fill";

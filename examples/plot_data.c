@@ -86,7 +86,8 @@ static int choose_largest_weights(const double *weight, int count, int most, int
     return used;
 }
 
-static void fill_pair_columns(const struct tact_scene_log_pair *pair, const double *v, double *out)
+static void fill_plot_columns_of_pair(const struct tact_scene_log_pair *pair, const double *v,
+                                      double *out)
 {
     struct survey_wrench w = survey_wrench_of_pair(pair, v);
     int64_t limits = w.normal > 0.0 ? survey_integer(v[pair->limits]) : 0;
@@ -176,7 +177,8 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
                                      double *out)
 {
     for (int i = 0; i < s->pair_count; i++) {
-        fill_pair_columns(&s->scene_log.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
+        fill_plot_columns_of_pair(&s->scene_log.pairs[s->pair[i].pair], v,
+                                  out + plot_pair_column(i, 0));
     }
     for (int i = 0; i < s->joint_count; i++) {
         double *joint = out + plot_joint_column(s, i);
@@ -356,7 +358,7 @@ static double get_joint_coordinate(const struct tact_scene_log *v, const double 
 }
 
 /* Whether a joint has a value: a ball or fixed joint of a mechanism has none. */
-static int has_joint_coordinate(const struct tact_scene_log *v, int joint)
+static int has_joint_scalar_value(const struct tact_scene_log *v, int joint)
 {
     const char *type =
         joint < v->joint_count ? "hinge" : v->scene->joints[joint - v->joint_count].type;
@@ -432,7 +434,7 @@ static void update_largest_motion(const struct tact_scene_log *v, const double *
 {
     for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
         double q = get_joint_coordinate(v, now, i) - get_joint_coordinate(v, start, i);
-        joint[i] = has_joint_coordinate(v, i) ? fmax(joint[i], fabs(q)) : 0.0;
+        joint[i] = has_joint_scalar_value(v, i) ? fmax(joint[i], fabs(q)) : 0.0;
     }
     for (int i = 0; i < v->body_count; i++) {
         const double *a = start + v->bodies[i].center, *b = now + v->bodies[i].center;
@@ -458,7 +460,7 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
     for (int i = 0; !rc && i < joints; i++) {
         /* where there is room, bodies and joints that do not move are drawn too */
         joint[i] = 1e-12;
-        moving += has_joint_coordinate(v, i);
+        moving += has_joint_scalar_value(v, i);
     }
     for (int i = 0; !rc && i < v->body_count; i++) {
         body[i] = 1e-12;

@@ -41,8 +41,8 @@ static void estimate_slip_multiplier(struct tact_active_set *a)
 /* Takes a step of Newton's method, shortened so that the normal force does not vanish. The limit of
  * friction is an equation of squares, from beyond which Newton's method halves the excess in each
  * step: friction far beyond it is scaled to it. Returns 0 where the step is not finite. */
-static int apply_newton_step(struct tact_active_set *a,
-                             const struct tact_active_set_step *newton_step)
+static int apply_active_set_newton_step(struct tact_active_set *a,
+                                        const struct tact_active_set_step *newton_step)
 {
     double normal_force_drop = -newton_step->n[0] / a->n[0];
     double share = normal_force_drop > MAX_NORMAL_FORCE_DROP_RATIO
@@ -77,7 +77,7 @@ static int iterate_newton_on_face(struct tact_active_set *a)
             return newton_residual <= ACCEPTED_NEWTON_RESIDUAL * size;
         }
         tact_active_set_solve_newton_step(a, &newton_step);
-        if (!apply_newton_step(a, &newton_step)) {
+        if (!apply_active_set_newton_step(a, &newton_step)) {
             return 0;
         }
     }

@@ -242,7 +242,7 @@ static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup 
     return rc;
 }
 
-static int is_in_range(double value, double lower, double upper)
+static int is_within_left_open_interval(double value, double lower, double upper)
 {
     return value > lower && value <= upper; /* false for NaN */
 }
@@ -255,10 +255,11 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
     int is_bumpy_cube = g->kind == TACT_GENERATE_BUMPY_CUBE, tube = g->kind == TACT_GENERATE_TORUS;
     int is_knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
     double size = is_bumpy_cube ? g->edge : g->radius;
-    if (!is_in_range(size, 0.0, 1e6)) {
+    if (!is_within_left_open_interval(size, 0.0, 1e6)) {
         return is_bumpy_cube ? "edge" : "radius";
     }
-    if ((prism || g->kind == TACT_GENERATE_GEAR) && !is_in_range(g->height, 0.0, 1e6)) {
+    if ((prism || g->kind == TACT_GENERATE_GEAR) &&
+        !is_within_left_open_interval(g->height, 0.0, 1e6)) {
         return "height";
     }
     if ((tube || is_knot) && !(g->tube > 0.0 && g->tube < (is_knot ? 0.25 : 1.0) * g->radius)) {

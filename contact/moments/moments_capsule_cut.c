@@ -45,10 +45,10 @@ static double metric_cross_product(const struct tact_capsule_face_cut *c, const 
 /** Crossings of the line through p and q with the surface, from p: the first where p is outside,
  * and the last where q is; p_squared_minus_radius_squared and q_squared_minus_radius_squared: p.p
  * and q.q less the squared radius. Returns 0 where they are not in this order between p and q. */
-static int line_surface_crossings(const struct tact_capsule_face_cut *c, const double *p,
-                                  const double *q, double p_squared_minus_radius_squared,
-                                  double q_squared_minus_radius_squared, double from[3],
-                                  double to[3])
+static int line_capsule_surface_crossings(const struct tact_capsule_face_cut *c, const double *p,
+                                          const double *q, double p_squared_minus_radius_squared,
+                                          double q_squared_minus_radius_squared, double from[3],
+                                          double to[3])
 {
     double e[3], s[2];
     tact_v3_sub(e, q, p);
@@ -93,11 +93,12 @@ static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const dou
         k++;
     }
     if (out->starts_on_surface || out->ends_on_surface) {
-        any = p[k] < q[k]
-                  ? line_surface_crossings(c, p, q, p_squared_minus_radius_squared,
-                                           q_squared_minus_radius_squared, out->from, out->to)
-                  : line_surface_crossings(c, q, p, q_squared_minus_radius_squared,
-                                           p_squared_minus_radius_squared, out->to, out->from);
+        any = p[k] < q[k] ? line_capsule_surface_crossings(c, p, q, p_squared_minus_radius_squared,
+                                                           q_squared_minus_radius_squared,
+                                                           out->from, out->to)
+                          : line_capsule_surface_crossings(c, q, p, q_squared_minus_radius_squared,
+                                                           p_squared_minus_radius_squared, out->to,
+                                                           out->from);
     }
     if (!out->starts_on_surface) {
         tact_v3_copy(out->from, p);

@@ -34,8 +34,8 @@ static void set_ring_point(struct ring *ring, int sector, int a, int b,
 }
 
 /* Fills a ring's sector of triangles from the half-edge of the sector's first edge. */
-static void fill_triangle_sector(const struct control_mesh *mesh, int half, int sector,
-                                 struct ring *ring)
+static void fill_triangle_sector_of_ring(const struct control_mesh *mesh, int half, int sector,
+                                         struct ring *ring)
 {
     const int opposite_half_edge = mesh->twin[tact_control_mesh_next_half_edge(mesh, half)],
               beyond = mesh->twin[tact_control_mesh_next_half_edge(mesh, opposite_half_edge)];
@@ -45,8 +45,8 @@ static void fill_triangle_sector(const struct control_mesh *mesh, int half, int 
     set_ring_point(ring, sector, 2, 0, mesh, tact_control_mesh_previous_half_edge(mesh, beyond));
 }
 
-static void fill_square_sector(const struct control_mesh *mesh, int half, int sector,
-                               struct ring *ring)
+static void fill_square_sector_of_ring(const struct control_mesh *mesh, int half, int sector,
+                                       struct ring *ring)
 {
     const int next_edge = tact_control_mesh_next_half_edge(mesh, half),
               back = tact_control_mesh_next_half_edge(mesh, next_edge),
@@ -72,9 +72,9 @@ void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring 
     tact_v3_copy(out->center, mesh->at[mesh->origin[half]]);
     for (int i = 0; i < out->valence; i++) {
         if (out->triangles) {
-            fill_triangle_sector(mesh, half, i, out);
+            fill_triangle_sector_of_ring(mesh, half, i, out);
         } else {
-            fill_square_sector(mesh, half, i, out);
+            fill_square_sector_of_ring(mesh, half, i, out);
         }
         half = mesh->twin[tact_control_mesh_previous_half_edge(mesh, half)];
     }

@@ -18,7 +18,7 @@
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
 #define MIN_INTERIOR_POINT_STEP                                                                    \
     1e-3 /* relative length of an interior-point step below which the method ends */
-#define STAGNATED_COMPLEMENTARITY_RATIO                                                            \
+#define STAGNATION_TEST_COMPLEMENTARITY_RATIO                                                      \
     1e-12 /* complementarity product, relative to the start: below it, a step that does not halve  \
              the product is the last */
 #define COMPLEMENTARITY_TOLERANCE                                                                  \
@@ -578,7 +578,7 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
         double before = gap;
         gap = evaluate_island_residuals(world, island, cones);
         int has_complementarity_stagnated =
-            gap < STAGNATED_COMPLEMENTARITY_RATIO * first && gap > 0.5 * before;
+            gap < STAGNATION_TEST_COMPLEMENTARITY_RATIO * first && gap > 0.5 * before;
         if (has_complementarity_stagnated || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
             !mehrotra_predictor_corrector(world, island, cones, gap)) {
             break;

@@ -29,8 +29,8 @@ static int check_base_links(const struct tact_link_def *links, int count)
     return has_moving_base && count < TACT_HAND_BASE ? -EINVAL : 0;
 }
 
-/* 1 for the coordinates of a moving base except the last, which have no mass. */
-static int is_massless_base_coordinate(const struct tact_link_def *def, int index)
+/* 1 for the first five of the six links of a moving base, which have no mass: the sixth has it. */
+static int is_base_link_before_the_last(const struct tact_link_def *def, int index)
 {
     return def->joint == TACT_JOINT_BASE && index < TACT_HAND_BASE - 1;
 }
@@ -51,7 +51,7 @@ static int check_link_definition(const struct tact_link_def *def, int index)
     if (def->lower < def->upper && (def->start < def->lower || def->start > def->upper)) {
         return -EINVAL;
     }
-    return is_massless_base_coordinate(def, index)
+    return is_base_link_before_the_last(def, index)
                ? 0
                : tact_body_set_mass(&body, def->mass, def->inertia);
 }
@@ -60,7 +60,7 @@ static void init_link_from_definition(struct link *link, const struct tact_link_
 {
     struct tact_body body;
     link->def = *def;
-    if (is_massless_base_coordinate(def, index)) {
+    if (is_base_link_before_the_last(def, index)) {
         link->def.mass = 0.0;
     } else {
         tact_body_set_mass(&body, def->mass, def->inertia);

@@ -228,15 +228,15 @@ static void compute_bias_torques(struct tact_hand *hand, const struct link_veloc
         struct link *link = &hand->links[i];
         double momentum[6];
         for (int k = 0; k < 6; k++) {
-            link->acceleration[k] = k < 3 ? -gravity[k] : 0.0;
+            link->bias_acceleration[k] = k < 3 ? -gravity[k] : 0.0;
         }
         if (link->def.parent >= 0) {
-            memcpy(link->acceleration, hand->links[link->def.parent].acceleration,
-                   sizeof link->acceleration);
+            memcpy(link->bias_acceleration, hand->links[link->def.parent].bias_acceleration,
+                   sizeof link->bias_acceleration);
         }
-        add_joint_velocity_product(link, &velocities[i], link->acceleration);
+        add_joint_velocity_product(link, &velocities[i], link->bias_acceleration);
         multiply_by_spatial_inertia(link->inertia_about_base, velocities[i].twist, momentum);
-        multiply_by_spatial_inertia(link->inertia_about_base, link->acceleration, link->force);
+        multiply_by_spatial_inertia(link->inertia_about_base, link->bias_acceleration, link->force);
         add_spatial_force_cross(link->force, velocities[i].twist, momentum);
     }
     for (int i = hand->count - 1; i >= 0; i--) {

@@ -38,12 +38,13 @@ struct link {
     double inertia_about_base[10]; /* inertia of the link alone about the origin of the base, at its
                                       present pose: m, m c (3), J xx yy zz xy xz yz */
     double subtree_inertia[10];    /* that of the link's subtree */
-    double acceleration[6];
-    double force[6]; /* wrench on the link about the origin of the base */
-    int coordinate;  /* index of the coordinate that the joint is, or that it is tied to */
-    double ratio;    /* rate of the joint over that of its coordinate; 1 of a coordinate itself */
-    int deepest;     /* lowest coordinate of the joints between the link and the base; all others of
-                        these joints are above it */
+    double bias_acceleration[6]; /* about the origin of the base, at joint accelerations of 0, less
+                                    gravity */
+    double force[6];             /* wrench on the link about the origin of the base */
+    int coordinate; /* index of the coordinate that the joint is, or that it is tied to */
+    double ratio;   /* rate of the joint over that of its coordinate; 1 of a coordinate itself */
+    int deepest;    /* lowest coordinate of the joints between the link and the base; all others of
+                       these joints are above it */
     double tendon_drive_gain; /* implicit gain h D + h^2 K of a drive on a tendon, 0 at its force
                                  limit */
     int slot; /* index of the coordinate in w: TACT_UNKNOWNS_PER_NODE times its chain, plus its

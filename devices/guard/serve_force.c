@@ -41,12 +41,12 @@ static double clamp_level(double level)
 
 static void pack_levels(const double *level, double *parts)
 {
-    double *force = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
-    double *spring = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
-    force[0] = clamp_level(level[TACT_FORCE_ALONG_X]);
-    force[1] = clamp_level(level[TACT_FORCE_ALONG_Y]);
-    spring[0] = clamp_level(level[TACT_FORCE_SPRING]);
-    spring[1] = spring[0] * clamp_level(level[TACT_FORCE_SPRING_CENTER]);
+    double *force_part = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
+    double *spring_part = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
+    force_part[0] = clamp_level(level[TACT_FORCE_ALONG_X]);
+    force_part[1] = clamp_level(level[TACT_FORCE_ALONG_Y]);
+    spring_part[0] = clamp_level(level[TACT_FORCE_SPRING]);
+    spring_part[1] = spring_part[0] * clamp_level(level[TACT_FORCE_SPRING_CENTER]);
     for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
         parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_PART + i - TACT_FORCE_DAMPER)] =
             clamp_level(level[i]);
@@ -55,12 +55,12 @@ static void pack_levels(const double *level, double *parts)
 
 static void unpack_levels(const double *parts, double *level)
 {
-    const double *force = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
-    const double *spring = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
-    level[TACT_FORCE_ALONG_X] = force[0];
-    level[TACT_FORCE_ALONG_Y] = force[1];
-    level[TACT_FORCE_SPRING] = spring[0];
-    level[TACT_FORCE_SPRING_CENTER] = spring[0] != 0.0 ? spring[1] / spring[0] : 0.0;
+    const double *force_part = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_PART;
+    const double *spring_part = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_PART;
+    level[TACT_FORCE_ALONG_X] = force_part[0];
+    level[TACT_FORCE_ALONG_Y] = force_part[1];
+    level[TACT_FORCE_SPRING] = spring_part[0];
+    level[TACT_FORCE_SPRING_CENTER] = spring_part[0] != 0.0 ? spring_part[1] / spring_part[0] : 0.0;
     for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
         level[i] = parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_PART + i - TACT_FORCE_DAMPER)];
     }

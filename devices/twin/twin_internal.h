@@ -73,7 +73,7 @@ struct tact_twin_axis {
     double x, w;           /* position [m], speed times the period [m] */
     double hand_target;    /* target of the hand at the last tick [m] */
     double written_output; /* what was written last: force [N], speed [m/s] or position [m] */
-    double force;          /* force that acts [N]; with a servo that of the hand */
+    double force; /* force of the motor after its delay [N]; with a servo that of hand and pushes */
     double servo_target_position; /* position that a position servo moves to [m] */
     struct tact_twin_delay motor_force_delay, sensor, force_sensor;
 };

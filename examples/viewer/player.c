@@ -160,7 +160,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
         rc = serve_player_requests(&p, options->stop,
                                    round(options->time / p.playback.scene_log.scene->period));
         if (rc) {
-            tact_error_set(err, rc, "the log %s cannot be read further: %s", options->path,
+            tact_error_set(err, rc, "the log %s cannot be shown further: %s", options->path,
                            strerror(-rc));
         }
     }

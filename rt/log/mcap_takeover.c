@@ -373,7 +373,7 @@ static int write_queued_changes_of_file(struct tact_mcap_writer *writer)
     return 0;
 }
 
-int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
+int tact_mcap_writer_repair_file(struct tact_mcap_writer *writer)
 {
     if (ftruncate(writer->fd, (off_t)writer->offset) != 0 ||
         lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0) {

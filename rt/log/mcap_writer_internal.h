@@ -38,15 +38,15 @@ struct tact_mcap_unfinished_file {
 };
 
 /** Creates a writer that continues an unfinished file. Reads it up to `end` and does not change it:
- * tact_mcap_writer_resume() truncates what follows `end`, adds a missing index of the last chunk
- * and covers damage. @retval 0; -EBADMSG: a record is out of place, or a range is too short to be
- * covered; -ENOMEM or an errno of reading; fd is closed on failure */
+ * tact_mcap_writer_repair_file() truncates what follows `end`, adds a missing index of the last
+ * chunk and covers damage. @retval 0; -EBADMSG: a record is out of place, or a range is too short
+ * to be covered; -ENOMEM or an errno of reading; fd is closed on failure */
 int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
                             struct tact_mcap_writer **out);
 
 /** Truncates the file to its usable part, rewrites damaged or missing chunk indexes, and covers all
  * other damage with private records. */
-int tact_mcap_writer_resume(struct tact_mcap_writer *writer);
+int tact_mcap_writer_repair_file(struct tact_mcap_writer *writer);
 
 /** Number of bytes of damage that are, or will be, covered. */
 uint64_t tact_mcap_writer_damage_cover_bytes(const struct tact_mcap_writer *writer);

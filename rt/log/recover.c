@@ -42,7 +42,7 @@ static int refuse_log(struct recovery *r, const char *why)
 }
 
 /* A log that is being recorded or read is refused; the lock is held until the log is finished. */
-static int open_damaged_log(struct recovery *r)
+static int open_log_for_recovery(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
 
@@ -452,7 +452,7 @@ static int finish_recovered_log(struct recovery *r)
     struct tact_recorder_part *recorder = &r->recorder;
     struct tact_recover_report *report = &r->report;
 
-    int rc = tact_mcap_writer_resume(recorder->writer);
+    int rc = tact_mcap_writer_repair_file(recorder->writer);
     if (rc == 0 && r->are_rings_found) {
         for (int i = 0; i < TACT_RINGS; i++) {
             struct tact_ring *ring = recorder->rings.rings[i];
@@ -524,7 +524,7 @@ static int run_recovery(struct recovery *r, const char *folder)
     const struct tact_log_state *state;
     bool damaged, has_unlogged_ticks = false;
 
-    int rc = open_damaged_log(r);
+    int rc = open_log_for_recovery(r);
     if (rc == 0) {
         rc = open_rings_of_log(r, folder);
     }

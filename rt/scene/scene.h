@@ -458,7 +458,7 @@ struct tact_scene_moments {
                          default a fifth of the period */
 };
 
-/** Real time of the loop. */
+/** Real-time settings of the loop's thread. */
 struct tact_scene_realtime {
     int32_t priority; /**< SCHED_FIFO priority of the loop; default 80 */
     int32_t cpu;      /**< processor of the loop; -1 (default): the last one */

@@ -49,12 +49,12 @@ struct soft_ball_pair {
 /* Time of the query at step i of the circle, for the second ball turned by an angle [us]. */
 static double time_field_query(struct soft_ball_pair *soft_ball_pair, int i, double turned)
 {
-    const double circle_radius = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
+    const double circular_path_radius = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
     const double rotation_angles[3] = {0.0, 0.0, turned};
     struct tact_pose at = tact_pose_identity(), place = soft_ball_pair->place;
     double turn[4];
-    place.position[0] += circle_radius * cos(angle);
-    place.position[1] += circle_radius * sin(angle);
+    place.position[0] += circular_path_radius * cos(angle);
+    place.position[1] += circular_path_radius * sin(angle);
     tact_quat_from_rotvec(turn, rotation_angles);
     tact_quat_mul(place.quat_wxyz, soft_ball_pair->place.quat_wxyz, turn);
     double start = thread_cpu_seconds();

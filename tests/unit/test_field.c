@@ -114,8 +114,9 @@ static void flat_field_contacts_agree_with_closed_forms(void **state)
     struct tact_pressure_field *rigid_punch_field = make_rigid_box_field(0.01, 0.01, 0.02, &mesh);
     struct tact_field_contact c;
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
-    struct tact_pose above = pose_from_position_and_rotation(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
-    assert_int_equal(find_field_contact(cube, &above, plane, &at, &c), 1);
+    struct tact_pose pose_above_plane =
+        pose_from_position_and_rotation(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
+    assert_int_equal(find_field_contact(cube, &pose_above_plane, plane, &at, &c), 1);
     /* The two layers are springs in series, except near the rim, where the cube's sides are nearer
      * than its face. */
     double series_stiffness = k1 * k2 / (k1 + k2),
@@ -123,8 +124,8 @@ static void flat_field_contacts_agree_with_closed_forms(void **state)
     assert_close(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rimless_width, 3)), 1e-12);
     assert_close(c.stiffness[14], rimless_width * rimless_width * series_stiffness, 1e-12);
     assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series_stiffness);
-    above = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
-    assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
+    pose_above_plane = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
+    assert_int_equal(find_field_contact(rigid_punch_field, &pose_above_plane, plane, &at, &c), 1);
     const double bottom_centre[3] = {0.0, 0.0, -d};
     double w[6];
     field_wrench_about(&c, bottom_centre, w);
@@ -137,15 +138,16 @@ static void flat_field_contacts_agree_with_closed_forms(void **state)
                  k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
     assert_true(fabs(c.stiffness[35]) < 1e-16);
     const double tilt_angle = 1e-3;
-    above = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, tilt_angle, 0.0);
-    assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
+    pose_above_plane = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, tilt_angle, 0.0);
+    assert_int_equal(find_field_contact(rigid_punch_field, &pose_above_plane, plane, &at, &c), 1);
     /* A box on its edge is a wedge of depth t. */
     double t = 2e-3, half = 0.01;
     tact_field_free(rigid_punch_field);
     tact_mesh_free(mesh);
     rigid_punch_field = make_rigid_box_field(half, 0.03, half, &mesh);
-    above = pose_from_position_and_rotation(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
-    assert_int_equal(find_field_contact(rigid_punch_field, &above, plane, &at, &c), 1);
+    pose_above_plane =
+        pose_from_position_and_rotation(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
+    assert_int_equal(find_field_contact(rigid_punch_field, &pose_above_plane, plane, &at, &c), 1);
     assert_close(c.wrench[2], k2 * t * t * 0.06, 1e-12);
     assert_close(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
     tact_field_free(cube);
@@ -168,9 +170,9 @@ static void equal_pressure_gradients_make_a_known_force_jump(void **state)
     struct tact_field_contact c;
     assert_close(exact_force_jump, 0.782222, 1e-6);
     for (int s = -1; s <= 1; s++) {
-        struct tact_pose above =
+        struct tact_pose pose_above_plane =
             pose_from_position_and_rotation(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
-        assert_int_equal(find_field_contact(a, &at, b, &above, &c), 1);
+        assert_int_equal(find_field_contact(a, &at, b, &pose_above_plane, &c), 1);
         printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
                c.wrench[0], exact_force_jump, c.alike);
         assert_close(c.wrench[2], -normal, 1e-4);

@@ -249,24 +249,25 @@ static void add_times_and_force_steps(struct event_measurements *all, int64_t ki
  * by as long as the processors were stalled between event and zero. Under a sanitizer a killed
  * process takes longer to end. */
 static void check_times_and_force_steps(const char *what, const struct event_measurements *all,
-                                        int repeat_count)
+                                        int measured_event_count)
 {
     const int is_real_time = set_measuring_priority(1);
     set_measuring_priority(0);
     print_message("%s: %d times: gone in %.2f ms at most (%d over 5 ms, %d without the stalls of "
                   "processors), largest step on return %.3f N, largest force %.2f N, %d times late "
                   "again, %d without a stall%s\n",
-                  what, repeat_count, all->time_to_zero_ms, all->events_with_late_zero_force,
-                  all->late_without_cpu_stall, all->step, all->most, all->trips,
-                  all->trips_without_cpu_stall, is_real_time ? "" : ", without real-time priority");
+                  what, measured_event_count, all->time_to_zero_ms,
+                  all->events_with_late_zero_force, all->late_without_cpu_stall, all->step,
+                  all->most, all->trips, all->trips_without_cpu_stall,
+                  is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
         assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
     } else {
         assert_true(is_real_time ? all->late_without_cpu_stall == 0
-                                 : 2 * all->events_with_late_zero_force <= repeat_count);
+                                 : 2 * all->events_with_late_zero_force <= measured_event_count);
         /* the force takes 0.3 s to return: a guard that trips again meanwhile is the exception */
-        assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + repeat_count / 10
-                                 : all->trips <= repeat_count);
+        assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + measured_event_count / 10
+                                 : all->trips <= measured_event_count);
     }
     assert_true(all->step < MAX_FORCE_STEP_N);
     assert_true(all->most < full + MAX_FORCE_STEP_N);
@@ -290,10 +291,10 @@ static void terminate_command(pid_t command)
 
 static void force_is_zero_after_a_killed_command(void **state)
 {
-    const int repeat_count = campaign_trial_count(2, 50);
+    const int measured_event_count = campaign_trial_count(2, 50);
     struct event_measurements all = {.step = 0.0};
     (void)state;
-    for (int i = 0; i < repeat_count; i++) {
+    for (int i = 0; i < measured_event_count; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
         const struct force_course_since_event back = wait_until_pressed(begin);
@@ -304,17 +305,17 @@ static void force_is_zero_after_a_killed_command(void **state)
         add_times_and_force_steps(&all, now, wait_until_force_is_zero(from, now), &back);
         wait_until_device_closed();
     }
-    check_times_and_force_steps("kill -9", &all, repeat_count);
+    check_times_and_force_steps("kill -9", &all, measured_event_count);
 }
 
 static void force_returns_softly_after_a_stopped_command(void **state)
 {
-    const int repeat_count = campaign_trial_count(2, 50);
+    const int measured_event_count = campaign_trial_count(2, 50);
     struct event_measurements all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
-    for (int i = 0; i < repeat_count; i++) {
+    for (int i = 0; i < measured_event_count; i++) {
         sleep_for_us(1000 + 137 * i);
         unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGSTOP);
@@ -326,19 +327,19 @@ static void force_returns_softly_after_a_stopped_command(void **state)
     }
     terminate_command(command);
     wait_until_device_closed();
-    check_times_and_force_steps("SIGSTOP", &all, repeat_count);
+    check_times_and_force_steps("SIGSTOP", &all, measured_event_count);
 }
 
 /* An unplugged device receives no force; the test checks how the force returns when it is plugged
  * in again. */
 static void force_returns_softly_to_a_replugged_device(void **state)
 {
-    const int repeat_count = campaign_trial_count(2, 50);
+    const int measured_event_count = campaign_trial_count(2, 50);
     struct event_measurements all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
     wait_until_pressed(atomic_load(&simulated_haptic->count));
-    for (int i = 0; i < repeat_count; i++) {
+    for (int i = 0; i < measured_event_count; i++) {
         sleep_for_us(1000 + 137 * i);
         set_measuring_priority(1);
         const int64_t now = tact_clock_now();
@@ -355,7 +356,7 @@ static void force_returns_softly_to_a_replugged_device(void **state)
     }
     terminate_command(command);
     wait_until_device_closed();
-    check_times_and_force_steps("unplug", &all, repeat_count);
+    check_times_and_force_steps("unplug", &all, measured_event_count);
 }
 
 /* Process id of the command's guard process, its only child. */
@@ -376,9 +377,9 @@ static pid_t guard_of(pid_t command)
  * not read yet. */
 static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
 {
-    const int repeat_count = campaign_trial_count(2, 10);
+    const int measured_event_count = campaign_trial_count(2, 10);
     (void)state;
-    for (int i = 0; i < repeat_count; i++) {
+    for (int i = 0; i < measured_event_count; i++) {
         const unsigned int begin = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
         wait_until_pressed(begin);
@@ -437,12 +438,12 @@ static double largest_force_step_since(unsigned int from)
  * stays away while the device is moved back, and returns as the device presses on. */
 static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
 {
-    const int repeat_count = campaign_trial_count(1, 50);
+    const int measured_event_count = campaign_trial_count(1, 50);
     double step = 0.0;
     (void)state;
     assert_int_equal(write_scene(scene_of_tool), 0);
     const pid_t command = start_command();
-    for (int i = 0; i < repeat_count; i++) {
+    for (int i = 0; i < measured_event_count; i++) {
         move_device(0);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         atomic_store(&simulated_haptic->buttons, 3U);
@@ -463,7 +464,7 @@ static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
     wait_until_device_closed();
     atomic_store(&simulated_haptic->x, pressed_position_m);
     assert_int_equal(write_scene(scene), 0);
-    print_message("clutch: %d times: largest step of force %.3f N\n", repeat_count, step);
+    print_message("clutch: %d times: largest step of force %.3f N\n", measured_event_count, step);
     assert_true(step < MAX_FORCE_STEP_N);
 }
 

@@ -158,9 +158,9 @@ static void make_equal_boxes(struct pair *p, int i)
 static void make_contained_pair(struct pair *p, int i)
 {
     struct tact_mesh *smaller_hull_solid = make_hull_solid(8 + i % 12, (double[]){0.2, 0.15, 0.1});
-    struct tact_mesh *surrounding_box = box_of(1.0, 1.2, 0.9);
-    p->a = i % 2 ? smaller_hull_solid : surrounding_box;
-    p->b = i % 2 ? surrounding_box : smaller_hull_solid;
+    struct tact_mesh *mesh_of_containing_box = box_of(1.0, 1.2, 0.9);
+    p->a = i % 2 ? smaller_hull_solid : mesh_of_containing_box;
+    p->b = i % 2 ? mesh_of_containing_box : smaller_hull_solid;
     p->pa = random_pose(0.3);
     p->pb = random_pose(0.3);
 }

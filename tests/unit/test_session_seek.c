@@ -36,7 +36,7 @@ static int choose_next_tick(void *user, struct tact_scene_log *view, const struc
 }
 
 static void check_seeks_in_scene(const char *name, const struct edit *edits, double seconds,
-                                 int seek_count)
+                                 int requested_seek_count)
 {
     char log_path[] = "/tmp/tact_seek_XXXXXX";
     struct run_result result;
@@ -54,12 +54,12 @@ static void check_seeks_in_scene(const char *name, const struct edit *edits, dou
     run_scene(&o, &result);
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
     struct seek_plan user = {tact_log_state(log)->first_tick, tact_log_state(log)->last_tick,
-                             seek_count, 0};
+                             requested_seek_count, 0};
     tact_log_close(log);
     options.turn = choose_next_tick;
     options.user = &user;
     assert_int_equal(tact_replay_run_with(log_path, &options, &report, &err), 0);
-    print_message("%s: %d seeks, %lu ticks, %lu differing values", name, seek_count,
+    print_message("%s: %d seeks, %lu ticks, %lu differing values", name, requested_seek_count,
                   (unsigned long)report.ticks, (unsigned long)report.differing);
     if (report.differing) {
         print_message(", the first %s[%u] of tick %lu", report.first_field, report.first_element,
@@ -67,7 +67,7 @@ static void check_seeks_in_scene(const char *name, const struct edit *edits, dou
     }
     print_message("\n");
     unlink(log_path);
-    assert_true(report.ticks > (uint64_t)seek_count);
+    assert_true(report.ticks > (uint64_t)requested_seek_count);
     assert_int_equal(report.differing, 0);
 }
 

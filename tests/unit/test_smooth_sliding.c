@@ -77,7 +77,9 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     angular_acceleration(turn, t, free); /* without contact */
     tact_v3_cross(t, r, force);
     tact_v3_add(t, t, torque);
-    angular_acceleration(turn, t, per); /* angular acceleration that a unit normal force causes */
+    angular_acceleration(
+        turn, t,
+        per); /* angular acceleration by a unit normal force with its friction and torsion */
     double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / MASS;
     tact_v3_cross(t, free, d);
     normal_acceleration_without_force += t[2];

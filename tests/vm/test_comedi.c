@@ -262,13 +262,13 @@ static void board_plugged_in_again_is_used(void **unused)
         assert_true(in.channel[0] == held);
         run_device_ticks(120, out);
         attach_board_driver(BOARD_NODE, "comedi_test 2000000,50000");
-        int wait_loop_count = 0;
-        while (in.state != TACT_DEVICE_OK && wait_loop_count < 500) {
+        int ticks_until_reconnected = 0;
+        while (in.state != TACT_DEVICE_OK && ticks_until_reconnected < 500) {
             assert_true(read_board_output(BOARD_NODE, 0) <= (long)BOARD_RAW_ZERO);
             run_device_tick(out);
-            wait_loop_count++;
+            ticks_until_reconnected++;
         }
-        assert_in_range(wait_loop_count, 1, 200);
+        assert_in_range(ticks_until_reconnected, 1, 200);
         assert_true(read_board_output(BOARD_NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
         run_device_ticks(250, out);
         assert_int_equal(read_board_output(BOARD_NODE, 0), lrint(13.0 / lsb));

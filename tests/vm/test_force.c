@@ -77,8 +77,8 @@ static void write_stick_and_log(void *self, const double *out, int64_t now)
     inner.ops->write(self, out, now);
 }
 
-static int open_logged_stick(const struct tact_device_config *config, struct tact_device *out,
-                             struct tact_error *err)
+static int open_stick_with_recorded_io(const struct tact_device_config *config,
+                                       struct tact_device *out, struct tact_error *err)
 {
     int rc = tact_evdev_type.open(config, &inner, err);
     *out = inner;
@@ -159,7 +159,8 @@ static void open_session(uint64_t ticks)
     static const struct tact_device_type script = {TACT_ABI(struct tact_device_type), "script",
                                                    "a hand", open_press_script, NULL};
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stick",
-                                                 "evdev, wrapped", open_logged_stick, NULL};
+                                                 "evdev, wrapped", open_stick_with_recorded_io,
+                                                 NULL};
     static const struct tact_device_type *const types[] = {&script, &type};
     struct tact_session_options options = tact_session_options_default();
     atomic_store(&observed.ticks, 0);
