@@ -29,6 +29,12 @@
      HOLD_COLUMNS * PLOT_MAX_HOLDS + PORT_COLUMNS * PLOT_MAX_PORTS + TIE_COLUMNS * PLOT_MAX_TIES + \
      LINK_COLUMNS + 2)
 
+/* Key in a panel, above the curves, for which a part of the panel is left free: rows of names, and
+ * that part */
+#define PLOT_KEY_ABOVE_CURVES                                                                      \
+    "set key at graph 0.01, graph 0.98 left top Left reverse maxrows %d samplen 1.5 spacing 0.9 "  \
+    "font ',10'\nset offsets 0, 0, graph %g, 0\n"
+
 /* Columns of a pair, one after the other. */
 enum {
     PAIR_NORMAL_FORCE,

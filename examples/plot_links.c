@@ -10,10 +10,6 @@
 /* maximum width of the names of a tie at both ends in a key, which has two ties in a row [pixels]
  */
 #define MAX_TIE_NAME_WIDTH 240.0
-/* key in the panel, above the curves, for which a part of the panel is left free */
-#define KEY_ABOVE_CURVES                                                                           \
-    "set key at graph 0.01, graph 0.98 left top Left reverse maxrows %d samplen 1.5 spacing 0.9 "  \
-    "font ',10'\nset offsets 0, 0, graph %g, 0\n"
 
 /* Inputs of the device that are drawn, each in the column of its number, and the factor of each. */
 static const struct link_input {
@@ -269,7 +265,7 @@ void plot_links(FILE *to, const struct plot_session *s, int count, int row,
     const int left_out = s[0].undrawn_tie_count + (count > 1 ? s[1].undrawn_tie_count : 0);
     const int key_rows = (s[s->tie_count == 0].tie_count + 1) / 2;
     frame(to, 0, row, get_force_title(s, count));
-    fprintf(to, KEY_ABOVE_CURVES, key_rows, 0.1 + 0.1 * key_rows);
+    fprintf(to, PLOT_KEY_ABOVE_CURVES, key_rows, 0.1 + 0.1 * key_rows);
     if (left_out > 0) {
         fprintf(to,
                 "set label 81 'and %d ties of further links, not drawn' at graph 1, graph 1.085 "
@@ -278,14 +274,14 @@ void plot_links(FILE *to, const struct plot_session *s, int count, int row,
     }
     draw_tie_forces(to, s, count, colours);
     frame(to, 1, row, "Delay of the link [ms]; red: nothing arrives");
-    fprintf(to, KEY_ABOVE_CURVES, 1, 0.0);
+    fprintf(to, PLOT_KEY_ABOVE_CURVES, 1, 0.0);
     write_delay_range(to, s, count);
     draw_link_curves(to, s, count, (const int[]){LINK_ONE_WAY, LINK_ROUND_TRIP, LINK_PLAYOUT_FILL},
                      (const char *const[]){"one way", "round trip with playout", "playout fill"},
                      3);
     draw_silence(to, s, count);
     frame(to, 0, row + 1, "Packets and waves lost so far");
-    fprintf(to, KEY_ABOVE_CURVES, 1, 0.2);
+    fprintf(to, PLOT_KEY_ABOVE_CURVES, 1, 0.2);
     fputs("set yrange [0:1<*]\n", to);
     draw_link_curves(to, s, count,
                      (const int[]){LINK_LOST_PACKETS, LINK_LATE_PACKETS, LINK_MISSING_WAVES},
@@ -295,7 +291,7 @@ void plot_links(FILE *to, const struct plot_session *s, int count, int row,
     frame(to, 1, row + 1,
           largest_tank > 0.0 ? "Energy of the channel, right: left in tanks [mJ]"
                              : "Energy of the channel [mJ]");
-    fprintf(to, KEY_ABOVE_CURVES, 1, 0.2);
+    fprintf(to, PLOT_KEY_ABOVE_CURVES, 1, 0.2);
     fputs("set yrange [*<0:0.001<*]\n", to);
     if (largest_tank > 0.0) {
         fprintf(to, "set ytics nomirror; set y2tics font ',12'; set y2range [0:%g]\n",

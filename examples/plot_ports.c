@@ -88,19 +88,23 @@ void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
                 const char *const colours[6],
                 void (*frame)(FILE *to, int column, int row, const char *title))
 {
-    int left_out = 0;
+    int left_out = 0, name_count = 0;
     for (int a = 0; a < count; a++) {
         left_out += s[a].undrawn_counts[4];
+        for (int i = 0; i < s[a].port_count; i++) {
+            name_count += a == 0 || find_port(s, a, i) < 0;
+        }
     }
+    const int key_rows = (name_count + 2) / 3;
     frame(to, 0, row, "Energy absorbed [mJ]; dotted: least; red: generated");
+    fprintf(to, PLOT_KEY_ABOVE_CURVES, key_rows, 0.1 + 0.1 * key_rows);
     fputs("set ytics nomirror; set yrange [*<0:0.001<*]\n"
-          "set key at graph 0, graph -0.21 left top Left reverse maxrows 2 samplen 1.5 font ',11'\n"
           "set object 1 rectangle from graph 0, graph 0 to graph 1, first 0 fc rgb '#D00000' "
           "fs transparent solid 0.1 noborder behind\n",
           to);
     draw_port_curves(to, s, count, colours, PORT_ABSORBED_ENERGY, 1);
     draw_least_energy_and_limited_ticks(to, s, count, colours);
-    fputs("\nunset object 1\n", to);
+    fputs("\nunset object 1; set offsets 0, 0, 0, 0\n", to);
     frame(to, 1, row, "Force [N], torque [N m]");
     fputs("set ytics nomirror; set yrange [0:0.001<*]\n", to);
     if (left_out > 0) {

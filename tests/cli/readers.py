@@ -400,7 +400,7 @@ def plot_rounding(folder):
 
 
 def plot_units(folder, script):
-    """Each axis has one unit: forces are drawn with forces only, and counts of ticks and ratios on axes of their own."""
+    """Each axis has one unit: forces of contacts are drawn with forces only, and counts of ticks and ratios on axes of their own."""
     log, columns = record(folder, "units.mcap", "0.5"), {}
     tact("plot", log, "-o", script)
     with open(script, encoding="utf-8") as stream:
@@ -408,7 +408,7 @@ def plot_units(folder, script):
     for panel in panels:  # their curves: data block, last column, axes
         columns[panel.split("'")[0]] = {(name, int(re.findall(r"\d+", use.rstrip(")"))[-1]), axes) for name, use, axes in
                                         re.findall(r"\$(AH?) u (\S+)\s+(axes x1y2)?", panel)}
-    forces = {title: found for title, found in columns.items() if "[N]" in title}
+    forces = {title: found for title, found in columns.items() if "[N]" in title and "torque" not in title}  # without ports
     assert sorted(title.split(" [")[0].split(",")[0] for title in forces) == ["Friction force", "Grip force", "Normal force"], columns
     pair = {("A", 2 + 7 * i + k, "") for i in range(2) for k in (0, 1, 2, 5)}  # normal, friction, its limit, sliding
     for title, found in forces.items():
@@ -557,7 +557,7 @@ def plot(folder):
     tact("plot", log)
     with open(os.path.join(folder, "it's a.png"), "rb") as stream:
         head = stream.read(24)
-    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1819)  # of five rows
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 2139)  # of six rows
     svg = os.path.join(folder, "a.svg")
     for words in ((log,), (log, record(folder, "b.mcap", "1", "examples/scenes/turn.yaml"))):
         _, err = tact("plot", *words, "-o", svg, "--force")
