@@ -81,13 +81,30 @@ static int is_joint_device_in_state(const struct tact_session *s, const struct s
     return 0;
 }
 
+/* Sum of the inputs of a coupled joint, without their clamps. */
+static double sum_inputs_without_clamps(const struct tact_session *s,
+                                        const struct session_coupling *c)
+{
+    double sum = 0.0;
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->hand == c->hand && in->link == c->link) {
+            sum += in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
+        }
+    }
+    return sum;
+}
+
 static void filter_target_rate(const struct tact_session *s, struct session_coupling *c, double raw,
                                double now)
 {
     struct session_coupling_state *state = &c->state;
     const double time = (now - state->ticks) * s->period;
-    c->device_displacement = raw - state->input_sum;
-    state->rate += c->alpha * (c->device_displacement / time - state->rate);
+    const double displacement = raw - state->input_sum;
+    c->device_displacement = c->port.has_clamped_inputs
+                                 ? sum_inputs_without_clamps(s, c) - c->port.unclamped_input_sum
+                                 : displacement;
+    state->rate += c->alpha * (displacement / time - state->rate);
 }
 
 /* 1 where a device of the coupling has had no new values for longer than its target may be kept. */
@@ -123,6 +140,8 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
             state->offset = state->target - raw;
         }
         state->input_sum = raw;
+        c->port.unclamped_input_sum =
+            c->port.has_clamped_inputs ? sum_inputs_without_clamps(s, c) : 0.0;
         state->ticks = now;
         hand.target[c->link] = state->target = raw + state->offset;
     } else {

@@ -170,25 +170,3 @@ void tact_session_add_drive_port_work(struct tact_session *s, uint64_t tick)
         p->state.least_energy = fmin(p->state.least_energy, p->state.energy);
     }
 }
-
-void tact_session_fill_drive_ports(const struct tact_session *s, double *values)
-{
-    for (int i = 0; i < s->drive_port_count; i++) {
-        const struct session_drive_port *p = &s->drive_ports[i];
-        double *field = values + p->field;
-        memcpy(field, &p->state, sizeof p->state);
-        memcpy(field + DRIVE_PORT_STATE_NUMBERS, p->delay.force,
-               (size_t)p->delay.count * sizeof *field);
-    }
-}
-
-void tact_session_restore_drive_ports(struct tact_session *s, const double *values)
-{
-    for (int i = 0; i < s->drive_port_count; i++) {
-        struct session_drive_port *p = &s->drive_ports[i];
-        const double *field = values + p->field;
-        memcpy(&p->state, field, sizeof p->state);
-        memcpy(p->delay.force, field + DRIVE_PORT_STATE_NUMBERS,
-               (size_t)p->delay.count * sizeof *field);
-    }
-}

@@ -70,15 +70,6 @@ static int add_sensor_fields(struct tact_session *s)
     return rc;
 }
 
-/* Whether a coupling has a port field in the record: where the passivity controller acts on its
- * port, or forces act after a delay. */
-static int has_coupling_port_field(const struct tact_session *s, const struct session_coupling *c)
-{
-    return !s->precedes_results_39 &&
-           (c->port.delay.count > 0 ||
-            (c->port.max_damping > 0.0 && !(c->port.bound_stiffness > 0.0)));
-}
-
 static int add_coupling_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -94,7 +85,7 @@ static int add_coupling_fields(struct tact_session *s)
     }
     for (int i = 0; !rc && i < s->coupling_count; i++) {
         struct session_coupling *c = &s->couplings[i];
-        rc = has_coupling_port_field(s, c)
+        rc = tact_session_has_port_field(s, c)
                  ? add_named_field(s, &c->port.delay.field, TACT_FIELD_OUTPUT,
                                    s->hands[c->hand].joint_names[c->link], "_port",
                                    "ticks since the hand touched, at most one more than the forces "
@@ -102,6 +93,11 @@ static int add_coupling_fields(struct tact_session *s)
                                    "newest first, up to the one that acts N m or N",
                                    c->port.delay.count + 1)
                  : 0;
+        rc = rc || !c->port.has_clamped_inputs
+                 ? rc
+                 : add_named_field(s, &c->port.unclamped_field, TACT_FIELD_OUTPUT,
+                                   s->hands[c->hand].joint_names[c->link], "_unclamped",
+                                   "last good sum of inputs without clamps rad or m", 1);
     }
     return rc;
 }
@@ -447,15 +443,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
             memcpy(v + s->inputs[i].field, &s->inputs[i].state, sizeof s->inputs[i].state);
         }
     }
-    for (int i = 0; i < s->coupling_count; i++) {
-        const struct session_port_delay *delay = &s->couplings[i].port.delay;
-        memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
-        if (has_coupling_port_field(s, &s->couplings[i])) {
-            v[delay->field] = delay->ticks_without_contact;
-            memcpy(v + delay->field + 1, delay->force, sizeof *v * (size_t)delay->count);
-        }
-    }
-    tact_session_fill_drive_ports(s, v);
+    tact_session_fill_ports(s, v);
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(v + s->admittances[i].field, &s->admittances[i].state,
                sizeof s->admittances[i].state);
@@ -550,15 +538,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
             memcpy(&s->inputs[i].state, v + s->inputs[i].field, sizeof s->inputs[i].state);
         }
     }
-    for (int i = 0; i < s->coupling_count; i++) {
-        struct session_port_delay *delay = &s->couplings[i].port.delay;
-        memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
-        if (has_coupling_port_field(s, &s->couplings[i])) {
-            delay->ticks_without_contact = v[delay->field];
-            memcpy(delay->force, v + delay->field + 1, sizeof *v * (size_t)delay->count);
-        }
-    }
-    tact_session_restore_drive_ports(s, v);
+    tact_session_restore_ports(s, v);
     for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
         memcpy(&s->admittances[i].state, v + s->admittances[i].field,
                sizeof s->admittances[i].state);

@@ -116,6 +116,8 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         if (in->hand == c->hand && in->link == c->link && !in->has_measured_joint_state) {
             add_axis_to_port(s, c, in->device, in->channel, fabs(in->scale),
                              find_output_scale(s, c, in->device));
+            c->port.has_clamped_inputs |=
+                in->lower < in->upper && !c->is_rotation && !s->precedes_results_62;
         }
     }
     c->port.numbers = def->device ? *def->device : c->port.numbers;

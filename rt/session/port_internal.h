@@ -61,6 +61,10 @@ struct session_port {
                         INFINITY: none known */
     double bound_stiffness;       /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
     double max_damping;           /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
+    int has_clamped_inputs; /* 1: an input of the joint has a clamp, beyond which its device moves
+                               too: the port counts that motion. 0 of an attitude */
+    double unclamped_input_sum; /* then the last good sum of the inputs without clamps [rad, m] */
+    uint32_t unclamped_field;   /* offset of that sum in the record */
     struct session_port_delay delay;
 };
 
@@ -112,10 +116,12 @@ int tact_session_connect_drive_ports(struct tact_session *s);
 void tact_session_free_drive_ports(struct tact_session *s);
 /* Checks the delays of their devices. 0 or -EINVAL. */
 int tact_session_check_drive_ports(const struct tact_session *s, struct tact_error *err);
-/* Adds the work since the last tick, once the devices are read. Real-time safe, as the following.
- */
+/* Adds the work since the last tick, once the devices are read. Real-time safe. */
 void tact_session_add_drive_port_work(struct tact_session *s, uint64_t tick);
-void tact_session_fill_drive_ports(const struct tact_session *s, double *values);
-void tact_session_restore_drive_ports(struct tact_session *s, const double *values);
+
+/* port_record.c: the ports in the record. Real-time safe. */
+int tact_session_has_port_field(const struct tact_session *s, const struct session_coupling *c);
+void tact_session_fill_ports(const struct tact_session *s, double *values);
+void tact_session_restore_ports(struct tact_session *s, const double *values);
 
 #endif

@@ -1,0 +1,115 @@
+/*
+ * The energy of the port of a coupling whose input has a clamp, beyond which the person moves the
+ * device: against force times motion out of the log; and the energy bound beyond the clamp.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "support/coupled_press.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+
+enum { TICKS = 1500 };
+
+/* A tool that hangs in the direction of motion, so that it draws the device past the clamp. */
+static const char text[] =
+    "name: drawn\n"
+    "gravity: [20, 0, 0]\n"
+    "materials: [{name: skin}]\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.05\n"
+    "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], coupling: {stiffness: 1000, damping: 2%s}}\n"
+    "devices:\n"
+    "  - name: stick\n"
+    "    type: twin\n"
+    "    settings: {axes: x, forces: f, mass: 0.2, damping: 1, hand: trajectory,\n"
+    "      hand_file: %s/press.csv, hand_interpolation: linear, hand_time: time,\n"
+    "      hand_damping: 2, hand_stiffness: 100}\n"
+    "inputs: [{from: stick.x, to: hand.tip%s}]\n"
+    "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
+
+struct course {
+    double energy, least;        /* of force times motion [J] */
+    double in_log, least_in_log; /* as the log states them [J] */
+    double beyond_damper; /* the most that the port generated beyond what its force can store by
+                             the energy bound, and the device's damping has dissipated [J] */
+    double farthest;      /* [m] */
+};
+
+static struct course record_course(const char *device, const char *clamp)
+{
+    char scene[4096], path[64];
+    struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    snprintf(path, sizeof path, "%s/press.mcap", press_folder);
+    snprintf(scene, sizeof scene, text, device, press_folder, clamp);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.record = path;
+    options.replace = 1;
+    options.ticks = TICKS;
+    run_session_of_scene_text(scene, &options, &report);
+    struct press_log t = read_press_log(path, 1);
+    const double damping = 1.0, bound_stiffness = damping / (0.5 * PRESS_PERIOD);
+    struct course out = {.energy = 0.0};
+    double dissipated = 0.0;
+    for (uint64_t k = 1; k < t.ticks; k++) {
+        const double moved = logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X),
+                     force = logged_press_value(&t, k, FORCE);
+        out.energy -= logged_press_value(&t, k - 1, FORCE) * moved;
+        dissipated += damping / PRESS_PERIOD * moved * moved;
+        out.least = fmin(out.least, out.energy);
+        out.beyond_damper = fmax(out.beyond_damper,
+                                 force * force / (2.0 * bound_stiffness) - out.energy - dissipated);
+        out.farthest = fmax(out.farthest, logged_press_value(&t, k, X));
+    }
+    out.in_log = logged_press_value(&t, t.ticks - 1, ENERGY);
+    out.least_in_log = logged_press_value(&t, t.ticks - 1, LEAST);
+    free(t.values);
+    check_replays_of_log(path, TICKS, 311, 1);
+    return out;
+}
+
+/* With the passivity controller, with the energy bound and without either; a clamp that never acts
+ * changes nothing. */
+static void motion_beyond_the_clamp_counts(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"", ", device: {mass: 0.1, damping: 1000}",
+                                          ", hard: true, device: {mass: 0.1, damping: 1}"};
+    assert_int_equal(write_hand_motion("press.csv", "time,x\n0,0\n0.3,0\n0.5,0.02\n0.9,0.1\n"
+                                                    "1.1,0.1\n1.4,-0.03\n2,-0.03\n"),
+                     0);
+    for (int i = 0; i < 3; i++) {
+        const struct course free_course = record_course(devices[i], ""),
+                            wide = record_course(devices[i], ", lower: -1, upper: 1"),
+                            clamped = record_course(devices[i], ", lower: -0.01, upper: 0.02");
+        print_message("\"%s\": absorbed %.6f mJ, at its least %.6f; clamped %.6f, %.6f, in the log "
+                      "off by %.1e, %.1e J, %.1e J beyond the damper's\n",
+                      devices[i], 1e3 * free_course.energy, 1e3 * free_course.least,
+                      1e3 * clamped.energy, 1e3 * clamped.least, clamped.in_log - clamped.energy,
+                      clamped.least_in_log - clamped.least, clamped.beyond_damper);
+        assert_true(clamped.farthest > 0.09 && clamped.least < -0.01);
+        assert_true(fabs(clamped.in_log - clamped.energy) < 1e-14);
+        assert_true(fabs(clamped.least_in_log - clamped.least) < 1e-14);
+        assert_true(i < 2 || clamped.beyond_damper < 1e-12);
+        assert_true(wide.in_log == free_course.in_log && wide.energy == free_course.energy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(motion_beyond_the_clamp_counts)};
+    return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
+}
