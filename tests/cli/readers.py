@@ -169,6 +169,8 @@ def values(folder):
         pairs = {pair["name"]: pair for pair in json.loads(tact("info", bad, "--json")[0])["pairs"]}
         assert list(pairs) == ["ruler/pinch.left_distal", "ruler/pinch.right_distal"], pairs
         assert pairs[f"ruler/pinch.{side}_distal"]["normal_max_N"] is None, pairs
+        if shutil.which("gnuplot"):
+            tact("plot", bad, "--from", "780", "--to", "800", "-o", os.path.join(folder, "a.svg"), "--force")
     for element, number in ("0", "-1"), ("0", "nan"), ("0", "1e10"), ("1", "inf"), ("1", "-1e19"):
         recorded(folder, changed_log(folder, log, "operator_input", element, "7", f"number={number}"), "tick 7 of the log: ")
     empty = changed_log(folder, log, "timing", "0", "0", "end=0")
@@ -494,6 +496,9 @@ def plot_ties(folder, svg):
         assert ("'person.left, robot.left'" in script) == said and "not drawn" not in script, script[-3000:]
     tact("plot", *logs, "-o", svg, "--force")
     check_texts(svg, 40)
+    for number in ("inf", "nan", "-1e300"):  # the round trip of one tick of twenty
+        bad = changed_log(folder, logs[0], "site_input", "3", "50", f"number={number}")
+        tact("plot", bad, "--from", "40", "--to", "60", "-o", svg, "--force")
 
 
 def plot_turns(folder):
