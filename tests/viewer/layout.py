@@ -363,6 +363,27 @@ def check_without_shapes(tact, folder, browser):
         assert "residual 0," in text, text
 
 
+def check_bones(tact, source, folder, browser):
+    """What is drawn between the joints of a hand is no wider than its thinnest shape, as chopsticks of 6 mm, and does not hide
+    the box in a gripper."""
+    def thickness():
+        return browser.evaluate("""[tactPage.stage.boneWidth, Math.min(...tactPage.stage.solids.filter((s) => s.link >= 0)
+            .flatMap((s) => [0, 1, 2].map((k) => (s.high[k] - s.low[k]) / 2)))]""")
+    for scene, seconds in (("chopsticks", 0.5), ("grasp_tool", 1.5), ("ruler", 1)):
+        with Viewer(tact, "view", gallery(tact, source, folder, scene, seconds), "--paused", "--no-browser") as viewer:
+            open_page(browser, viewer)
+            show(browser, round(1000 * seconds) - 100)
+            width, thinnest = thickness()
+            assert 0 < width < thinnest, (scene, width, thinnest)
+            if scene == "grasp_tool":
+                browser.evaluate("setDark(false), toggle('patches'), toggle('forces'), toggle('torsion'), turn(-Math.PI / 2, 0.2), 1")
+                browser.wait("!tactPage.dirty")
+                box = browser.evaluate("(() => { const f = tactPage.frames[tactPage.shown], i = tactPage.hello.shapes.findIndex((s) => s.owner === 'box'); return [...f.poses.subarray(8 * i, 8 * i + 3)]; })()")
+                ochre = colour(browser, box)
+                browser.evaluate("toggle('patches'), toggle('forces'), toggle('torsion'), 1")
+                assert ochre[0] > ochre[2] + 50, ochre
+
+
 def main():
     tact, source = sys.argv[1], sys.argv[2]
     try:
@@ -381,6 +402,7 @@ def main():
         check_fixed(tact, folder, browser)
         check_torsion(tact, folder, browser)
         check_without_shapes(tact, folder, browser)
+        check_bones(tact, source, folder, browser)
     errors = browser.errors
     browser.close()
     assert not errors, errors

@@ -200,9 +200,9 @@ class Stage extends Camera {
     this.measureBones();
   }
 
-  // 0 where no link has a shape.
+  // As wide as the thinnest shape of a link, so that it is hidden by none; 0 where no link has a shape.
   measureBones() {
-    const sizes = this.solids.filter((s) => s.link >= 0 && s.radius > 0).map((s) => s.radius);
+    const sizes = this.solids.filter((s) => s.link >= 0 && s.radius > 0).map((s) => Math.min(...sub(s.high, s.low)) / 2);
     this.boneWidth = sizes.length ? 0.6 * Math.min(...sizes, 1) : 0;
   }
 
@@ -352,7 +352,7 @@ class Stage extends Camera {
 
   // From the joint of each link to those of its children, and to its solids.
   drawBones() {
-    const width = this.boneWidth || 0.01 * this.distance, joints = this.frame.joints;
+    const width = this.boneWidth ? Math.max(this.boneWidth, 0.002 * this.distance) : 0.01 * this.distance, joints = this.frame.joints;
     joints.forEach((j, i) => {
       const parent = this.links[i] ? this.links[i].parent : -1, r = width / 0.6;
       this.drawMesh(this.dot, frameMatrix([r, 0, 0], [0, r, 0], [0, 0, r], j.at), [...SKIN, 1]);
