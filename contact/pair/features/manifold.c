@@ -289,13 +289,19 @@ static void set_outline(const struct tact_manifold *m, const double n[3], const 
     }
 }
 
+static double square_of_distance(const double p[2], const double q[2])
+{
+    double x = q[0] - p[0], y = q[1] - p[1];
+    return x * x + y * y;
+}
+
 /* Clips a polygon by the line from p to q (Sutherland and Hodgman 1974); returns the number of
  * remaining corners. Corners within `tolerance` [m] outside of the line are kept as they are. */
 static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q,
                                 double tolerance)
 {
     double clipped_corners[TACT_MANIFOLD_CORNERS][2],
-        outside = -tolerance * tact_hypot(q[0] - p[0], q[1] - p[1]);
+        outside = -tolerance * sqrt(square_of_distance(p, q));
     int n = 0;
     for (int i = 0; i < count; i++) {
         const double *a = corner[i], *b = corner[i + 1 < count ? i + 1 : 0];
@@ -390,40 +396,59 @@ static void overlap_of_parallel_edges(const struct outline *a, const struct outl
     }
 }
 
-/* Merges corners of the polygon that are equal except for rounding; a polygon without area becomes
- * its two ends. */
-static void merge_equal_corners(struct tact_manifold *m, double least)
+/* 1 where the area of a polygon is less than half its diameter times a width. */
+static int is_polygon_narrower(const struct tact_manifold *m, double width)
 {
-    int n = 0, far[2] = {0, 0};
-    double most = 0.0, twice = 0.0;
-    if (m->corners < 2) {
-        return;
-    }
+    const double *o = m->corner[0];
+    double twice = 0.0, most_square = 0.0;
     for (int i = 0; i < m->corners; i++) {
-        const double *c = m->corner[i], *last = m->corner[n ? n - 1 : 0];
-        if (!n || tact_hypot(c[0] - last[0], c[1] - last[1]) > least) {
-            memmove(m->corner[n++], c, sizeof m->corner[0]);
+        const double *p = m->corner[i], *q = m->corner[i + 1 < m->corners ? i + 1 : 0];
+        twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
+        for (int k = i + 1; k < m->corners; k++) {
+            most_square = tact_max(most_square, square_of_distance(p, m->corner[k]));
         }
     }
-    const double *o = m->corner[0];
-    n -= n > 1 && tact_hypot(m->corner[n - 1][0] - o[0], m->corner[n - 1][1] - o[1]) <= least;
-    for (int i = 0; i < n; i++) {
-        const double *p = m->corner[i], *q = m->corner[i + 1 < n ? i + 1 : 0];
-        twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
-        for (int k = i + 1; k < n; k++) {
-            double d = tact_hypot(m->corner[k][0] - p[0], m->corner[k][1] - p[1]);
+    return !(twice > sqrt(most_square) * width);
+}
+
+/* Makes a polygon the segment between the two of its corners that are farthest from each other. */
+static void keep_farthest_corners(struct tact_manifold *m)
+{
+    int far[2] = {0, 0};
+    double most = 0.0, farthest_corners[2][2];
+    for (int i = 0; i < m->corners; i++) {
+        for (int k = i + 1; k < m->corners; k++) {
+            double d =
+                tact_hypot(m->corner[k][0] - m->corner[i][0], m->corner[k][1] - m->corner[i][1]);
             far[0] = d > most ? i : far[0];
             far[1] = d > most ? k : far[1];
             most = tact_max(d, most);
         }
     }
+    memcpy(farthest_corners[0], m->corner[far[0]], sizeof farthest_corners[0]);
+    memcpy(farthest_corners[1], m->corner[far[1]], sizeof farthest_corners[1]);
+    memcpy(m->corner, farthest_corners, sizeof farthest_corners);
+    m->corners = 2;
+}
+
+/* Merges corners of the polygon that are equal except for rounding; a polygon without area becomes
+ * its two ends. */
+static void merge_equal_corners(struct tact_manifold *m, double least)
+{
+    int n = 0;
+    if (m->corners < 2) {
+        return;
+    }
+    for (int i = 0; i < m->corners; i++) {
+        const double *c = m->corner[i];
+        if (!n || square_of_distance(m->corner[n - 1], c) > least * least) {
+            memmove(m->corner[n++], c, sizeof m->corner[0]);
+        }
+    }
+    n -= n > 1 && square_of_distance(m->corner[0], m->corner[n - 1]) <= least * least;
     m->corners = n;
-    if (n > 2 && !(twice > most * least)) {
-        double farthest_corners[2][2];
-        memcpy(farthest_corners[0], m->corner[far[0]], sizeof farthest_corners[0]);
-        memcpy(farthest_corners[1], m->corner[far[1]], sizeof farthest_corners[1]);
-        memcpy(m->corner, farthest_corners, sizeof farthest_corners);
-        m->corners = 2;
+    if (n > 2 && is_polygon_narrower(m, least)) {
+        keep_farthest_corners(m);
     }
 }
 

@@ -60,14 +60,15 @@ static int does_normal_rotate_too_far_in_tick(const struct tact_pair_query *q)
 /* Mean of the corners where the gap is smallest, along t1 and t2 from the patch's centre [m]. */
 static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[2])
 {
-    double least = INFINITY, size = 0.0;
+    double least = INFINITY, most_square = 0.0;
     int count = 0;
     x[0] = x[1] = 0.0;
     for (int i = 0; i < patch->corners; i++) {
         const double *c = patch->corner[i];
         least = tact_min(least, patch->gap[1] * c[0] + patch->gap[2] * c[1]);
-        size = tact_max(size, tact_hypot(c[0], c[1]));
+        most_square = tact_max(most_square, c[0] * c[0] + c[1] * c[1]);
     }
+    const double size = sqrt(most_square);
     for (int i = 0; i < patch->corners; i++) {
         const double *c = patch->corner[i];
         if (patch->gap[1] * c[0] + patch->gap[2] * c[1] <= least + EQUAL_GAPS_TOLERANCE * size) {
