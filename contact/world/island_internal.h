@@ -69,7 +69,8 @@ struct islands {
     struct island *list;
     int count;
     int *union_parent;       /* union-find parent of each body, then of each hand */
-    int *number;             /* index of the island of each union-find root, or -1 */
+    int *number;             /* index of the island of each body, then of each hand, or -1 */
+    int *contact_count;      /* number of contacts of each body, then of each hand, in this tick */
     int *items;              /* storage of the lists of all islands */
     double *impulse_vectors; /* storage of the impulse vectors of all searches */
 };

@@ -22,11 +22,15 @@ int tact_islands_create(struct tact_world *world)
     s->list = calloc(owners + 1, sizeof *s->list);
     s->union_parent = calloc(owners + 1, sizeof *s->union_parent);
     s->number = calloc(owners + 1, sizeof *s->number);
+    s->contact_count = calloc(owners + 1, sizeof *s->contact_count);
     s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
     s->impulse_vectors =
         calloc(max_unknown_count * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
                sizeof *s->impulse_vectors);
-    return s->list && s->union_parent && s->number && s->items && s->impulse_vectors ? 0 : -ENOMEM;
+    return s->list && s->union_parent && s->number && s->contact_count && s->items &&
+                   s->impulse_vectors
+               ? 0
+               : -ENOMEM;
 }
 
 void tact_islands_destroy(struct islands *islands)
@@ -34,6 +38,7 @@ void tact_islands_destroy(struct islands *islands)
     free(islands->list);
     free(islands->union_parent);
     free(islands->number);
+    free(islands->contact_count);
     free(islands->items);
     free(islands->impulse_vectors);
 }
@@ -68,9 +73,9 @@ static int owner_of_constraint(const struct tact_world *world, int constraint, i
 }
 
 /* The island of a moving body or hand, or -1 where it is in none. */
-static int island_of_moving_owner(struct tact_world *world, int a, int b)
+static int island_of_moving_owner(const struct tact_world *world, int a, int b)
 {
-    return world->islands.number[find_union_tree_root(&world->islands, a >= 0 ? a : b)];
+    return world->islands.number[a >= 0 ? a : b];
 }
 
 static int island_of_block(struct tact_world *world, int i)
@@ -117,7 +122,8 @@ static void assign_island_to_root(struct islands *s, int root)
 static void assign_island_numbers(struct tact_world *world)
 {
     struct islands *s = &world->islands;
-    for (int i = 0; i < owner_count(world); i++) {
+    const int owners = owner_count(world);
+    for (int i = 0; i < owners; i++) {
         s->union_parent[i] = i;
         s->number[i] = -1;
     }
@@ -139,6 +145,9 @@ static void assign_island_numbers(struct tact_world *world)
     }
     for (int i = 0; i < world->bounds.count; i++) {
         assign_island_to_root(s, find_union_tree_root(s, hand_index_of_joint_bound(world, i)));
+    }
+    for (int i = 0; i < owners; i++) {
+        s->number[i] = s->number[find_union_tree_root(s, i)];
     }
 }
 
@@ -195,39 +204,28 @@ static void assign_search_vectors(struct islands *s)
     }
 }
 
-static int *contact_counter_of_owner(struct tact_world *world, struct tact_owner owner)
-{
-    return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
-                                         : &world->hands[owner.index].touching;
-}
-
-/* 1 where one side of a contact can move, and is another body or hand than side 0. */
-static int is_block_side_movable(const struct block *block, int side)
-{
-    struct tact_owner owner = block->owner[side], first = block->owner[0];
-    int is_owner_of_side_0 = side && owner.kind == first.kind && owner.index == first.index;
-    return owner.kind != TACT_OWNER_FIXED && !is_owner_of_side_0;
-}
-
+/* Counts the contacts, and bounds of joints, of each body and hand, a contact of a hand with itself
+ * once; and finds the contacts whose bodies have no other. */
 static void find_uncoupled_contacts(struct tact_world *world)
 {
-    /* Three passes: set the counters to 0, count the contacts, evaluate. */
-    for (int pass = 0; pass < 3; pass++) {
-        for (int i = 0; i < world->bounds.count && pass < 2; i++) {
-            int *n = &world->hands[world->bounds.list[i].hand].touching;
-            *n = pass ? *n + 1 : 0;
+    int *contact_count = world->islands.contact_count;
+    memset(contact_count, 0, (size_t)owner_count(world) * sizeof *contact_count);
+    for (int i = 0; i < world->bounds.count; i++) {
+        contact_count[hand_index_of_joint_bound(world, i)]++;
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        int a = owner_of_block(world, i, 0), b = owner_of_block(world, i, 1);
+        if (a >= 0) {
+            contact_count[a]++;
         }
-        for (int i = 0; i < world->block_count; i++) {
-            struct block *block = &world->blocks[i];
-            block->is_only_contact_of_bodies = 1;
-            for (int k = 0; k < 2; k++) {
-                if (is_block_side_movable(block, k)) {
-                    int *n = contact_counter_of_owner(world, block->owner[k]);
-                    *n = pass ? *n + (pass == 1) : 0;
-                    block->is_only_contact_of_bodies &= *n == 1;
-                }
-            }
+        if (b >= 0 && b != a) {
+            contact_count[b]++;
         }
+    }
+    for (int i = 0; i < world->block_count; i++) {
+        int a = owner_of_block(world, i, 0), b = owner_of_block(world, i, 1);
+        world->blocks[i].is_only_contact_of_bodies =
+            (a < 0 || contact_count[a] == 1) && (b < 0 || contact_count[b] == 1);
     }
 }
 

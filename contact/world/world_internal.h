@@ -20,14 +20,12 @@
 struct world_body {
     struct tact_body body;
     int weight;
-    int fast;     /* 1: the body is marked as fast, see tact_world_set_fast() */
-    int touching; /* number of contacts of the body in this tick */
+    int fast; /* 1: the body is marked as fast, see tact_world_set_fast() */
 };
 
 struct world_hand {
     struct tact_hand *hand;
     int weightless;
-    int touching;    /* number of contacts of the hand in this tick; a self-contact counts twice */
     int node;        /* index of the node of the hand's first chain */
     double *impulse; /* joint-space impulse of the contacts' warm start */
 };
