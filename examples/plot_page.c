@@ -315,10 +315,10 @@ static void describe_patch_size_and_pressure(const struct plot_pair *p, const do
 }
 
 /* Writes the sizes of the patches below them, in alternating rows so that they do not overlap. */
-static void write_patch_size_labels(FILE *to, const struct plot_session *s, int rows)
+static void write_patch_size_labels(FILE *to, const struct plot_session *s, int shown, int rows)
 {
-    for (int i = 0; i < s->pair_count; i++) {
-        const struct plot_pair *p = &s->pair[i];
+    for (int i = 0; i < s[shown].pair_count; i++) {
+        const struct plot_pair *p = &s[shown].pair[i];
         double x = 2.3 * i, size[2] = {0.0, 0.0};
         for (int k = 0; k < p->corner_count; k++) {
             size[0] = fmax(size[0], 2e3 * fabs(p->corner[k][0]));
@@ -329,20 +329,23 @@ static void write_patch_size_labels(FILE *to, const struct plot_session *s, int 
             describe_patch_size_and_pressure(p, size, text, sizeof text);
         }
         fprintf(to, "set label %d '%s' at first %g, graph %g center tc rgb '%s' font ',11'\n",
-                40 + i, text, x, -0.08 * (1 + i % rows), colours[i]);
+                40 + i, text, x, -0.08 * (1 + i % rows), colours[plot_pair_colour(s, shown, i)]);
     }
 }
 
 /* Draws the patches with their centres of pressure side by side, each scaled to the available
- * space. */
+ * space: those of the first session, or of a second one where the first touched nothing. */
 static void plot_pressure_centres(FILE *to, const struct plot_session *s, int count)
 {
     struct curve_list c = {to, 0};
-    double half = fmax(1.15, 1.15 * s->pair_count / CELL_ASPECT_RATIO);
+    const int shown = s->pair_count == 0 && count > 1;
+    const struct plot_pair *pairs = s[shown].pair;
+    const int pair_count = s[shown].pair_count;
+    double half = fmax(1.15, 1.15 * pair_count / CELL_ASPECT_RATIO);
     clear_mark_labels(to);
     int pressed = 0, objects = 0;
-    for (int i = 0; i < s->pair_count; i++) {
-        pressed |= s->pair[i].peak > 0.0;
+    for (int i = 0; i < pair_count; i++) {
+        pressed |= pairs[i].peak > 0.0;
     }
     write_panel_frame(to, 0, 3,
                       pressed ? "Last patches, light: peak pressure; dots: its centre"
@@ -351,36 +354,38 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
             half, half, 2.0 * half * CELL_ASPECT_RATIO - 1.15);
-    write_patch_size_labels(to, s, pressed ? 3 : 2);
-    for (int i = 0; i < s->pair_count; i++) {
-        plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / patch_radius_mm(&s->pair[i]), &objects);
+    write_patch_size_labels(to, s, shown, pressed ? 3 : 2);
+    for (int i = 0; i < pair_count; i++) {
+        plot_pressure(to, &pairs[i], 2.3 * i, 1e3 / patch_radius_mm(&pairs[i]), &objects);
     }
-    for (int i = 0; i < s->pair_count; i++) {
-        const struct plot_pair *p = &s->pair[i];
+    for (int i = 0; i < pair_count; i++) {
+        const struct plot_pair *p = &pairs[i];
+        const char *colour = colours[plot_pair_colour(s, shown, i)];
         double x = 2.3 * i;
         if (p->peak > 0.0 && p->has_pressure_polygons) {
             continue; /* the pressure of this patch is drawn, below the curves */
         }
         curve(&c,
-              "$AO%d u ($1/%g+%g):($2/%g) w filledcurves closed fs transparent solid 0.18 "
+              "$%cO%d u ($1/%g+%g):($2/%g) w filledcurves closed fs transparent solid 0.18 "
               "noborder fc rgb '%s' notitle",
-              i, patch_radius_mm(p), x, patch_radius_mm(p), colours[i]);
-        curve(&c, "$AO%d u ($1/%g+%g):($2/%g) w l lw 1.5 lc rgb '%s' notitle", i,
-              patch_radius_mm(p), x, patch_radius_mm(p), colours[i]);
+              'A' + shown, i, patch_radius_mm(p), x, patch_radius_mm(p), colour);
+        curve(&c, "$%cO%d u ($1/%g+%g):($2/%g) w l lw 1.5 lc rgb '%s' notitle", 'A' + shown, i,
+              patch_radius_mm(p), x, patch_radius_mm(p), colour);
     }
-    for (int a = 0; a < count; a++) {
+    for (int a = shown; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
-            int place = first_session_index_of_pair(s, a, i);
+            int place = shown ? i : first_session_index_of_pair(s, a, i);
             if (place >= 0) {
-                double size = patch_radius_mm(&s->pair[place]);
+                double size = patch_radius_mm(&pairs[place]);
                 curve(&c, "$%cC%d u ($1/%g+%g):($2/%g) w p pt %d ps 0.7 lc rgb '%s' notitle",
-                      'A' + a, i, size, 2.3 * place, size, a ? 6 : 7, colours[place]);
+                      'A' + a, i, size, 2.3 * place, size, a > shown ? 6 : 7,
+                      colours[plot_pair_colour(s, a, i)]);
             }
         }
     }
     end_panel_curves(&c, "nothing touched");
     plot_pressure_remove_objects(to, objects);
-    for (int i = 0; i < s->pair_count; i++) {
+    for (int i = 0; i < pair_count; i++) {
         fprintf(to, "unset label %d\n", 40 + i);
     }
     fputs("set format x '%g'; set tics scale 1\n" GRID_STYLE, to);

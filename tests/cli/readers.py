@@ -494,6 +494,9 @@ def plot_ties(folder, svg):
             script = stream.read()
         assert script.count("'Force of ties [N]'") == 1 and "negated" not in script, script[-3000:]
         assert ("'person.left, robot.left'" in script) == said and "not drawn" not in script, script[-3000:]
+        # what only the second one touches is named and drawn
+        assert ("'nothing touched'" in script.split("Last patches")[1].split("set label 80")[0]) != said, words
+        assert ("'B: bench/ruler'" in script) == ("'B: robot.left'" in script) == ("$BO0 u" in script) == said, words
     tact("plot", *logs, "-o", svg, "--force")
     check_texts(svg, 40)
     for number in ("inf", "nan", "-1e300"):  # the round trip of one tick of twenty
