@@ -18,8 +18,8 @@ struct tact_key {
 
 /** A hash table. */
 struct tact_keys {
-    struct tact_key *places; /**< 2^(32 - shift) */
-    int shift;               /**< 32 less the base-2 logarithm of the number of slots */
+    struct tact_key *slots; /**< 2^(32 - shift) */
+    int shift;              /**< 32 less the base-2 logarithm of the number of slots */
 };
 
 /** Allocates a hash table with capacity for `most` keys, with at least half of the slots free.
@@ -30,14 +30,14 @@ static inline int tact_keys_create(struct tact_keys *keys, int most)
     while (keys->shift > 1 && (int64_t)1 << (32 - keys->shift) < 2 * (int64_t)most) {
         keys->shift--;
     }
-    keys->places = (struct tact_key *)calloc((size_t)1 << (32 - keys->shift), sizeof *keys->places);
-    return keys->places ? 0 : -ENOMEM;
+    keys->slots = (struct tact_key *)calloc((size_t)1 << (32 - keys->shift), sizeof *keys->slots);
+    return keys->slots ? 0 : -ENOMEM;
 }
 
 /** Frees the slots of a table. */
 static inline void tact_keys_destroy(struct tact_keys *keys)
 {
-    free(keys->places);
+    free(keys->slots);
 }
 
 /** The slot that holds a key, or the free slot where it would be inserted. */
@@ -45,10 +45,10 @@ static inline struct tact_key *tact_keys_find_slot(const struct tact_keys *keys,
 {
     uint32_t key_plus_one = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
     uint32_t at = (uint32_t)key * 2654435769U >> keys->shift;
-    while (keys->places[at].key && keys->places[at].key != key_plus_one) {
+    while (keys->slots[at].key && keys->slots[at].key != key_plus_one) {
         at = (at + 1) & last;
     }
-    return &keys->places[at];
+    return &keys->slots[at];
 }
 
 /** The number stored for a key; -1 where the key is not in the table. */
@@ -72,11 +72,11 @@ static inline void tact_keys_insert(struct tact_keys *keys, int key, int number)
 static inline void tact_keys_remove(struct tact_keys *keys, int key)
 {
     uint32_t last = ((uint32_t)1 << (32 - keys->shift)) - 1;
-    uint32_t at = (uint32_t)(tact_keys_find_slot(keys, key) - keys->places);
-    keys->places[at].key = 0;
-    for (at = (at + 1) & last; keys->places[at].key; at = (at + 1) & last) {
-        struct tact_key moved = keys->places[at];
-        keys->places[at].key = 0;
+    uint32_t at = (uint32_t)(tact_keys_find_slot(keys, key) - keys->slots);
+    keys->slots[at].key = 0;
+    for (at = (at + 1) & last; keys->slots[at].key; at = (at + 1) & last) {
+        struct tact_key moved = keys->slots[at];
+        keys->slots[at].key = 0;
         tact_keys_insert(keys, (int)(moved.key - 1), moved.number);
     }
 }

@@ -11,7 +11,7 @@ enum { CALIBRATE_MOST = 128, CALIBRATE_NUMBERS = 8 };
 /* One key of a calibration file: "axis.abs_x" and its numbers, or a text. */
 struct calibration_entry {
     char key[96];
-    char text[256]; /* value of a key without numbers */
+    char text[256]; /* value of a key that has a text and no numbers; else unused */
     int count;
     double number[CALIBRATE_NUMBERS];
 };

@@ -156,8 +156,9 @@ static int write_calibrated_axis(const struct calibrate_options *o,
         .port = {found->mass, found->damping, found->delay, found->friction, found->resolution},
         .stiffest = isnan(wall_stiffness->stiffness[0]) ? 0.0 : wall_stiffness->stiffness[0]};
     if (isnan(wall_stiffness->stiffness[0]) && !isnan(wall_stiffness->unstable_stiffness[0])) {
-        fprintf(stderr, "tact: no virtual wall was stable, not even at a quarter of the computed "
-                        "stiffness: nothing is written\n");
+        fprintf(stderr,
+                "tact: the virtual wall without damping was not stable, not even at a quarter of "
+                "the computed stiffness: nothing is written\n");
         return EXIT_BAD;
     }
     snprintf(axis.channel, sizeof axis.channel, "%s", o->axis);

@@ -236,11 +236,11 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
     for (int round = 0; round < MAX_FIT_ROUNDS && damping < 1e8; round++) {
         double a[FITTED_NUMBER_COUNT][FITTED_NUMBER_COUNT] = {{0.0}},
                b[FITTED_NUMBER_COUNT] = {0.0}, step[FITTED_NUMBER_COUNT];
-        const double parameter_step[FITTED_NUMBER_COUNT] = {
+        const double difference_step_of_fitted_number[FITTED_NUMBER_COUNT] = {
             1e-4 * p[0], 1e-4 * fmax(p[1], 0.1 * p[0]), 1e-6, 1e-6};
         for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
             double q[FITTED_NUMBER_COUNT] = {p[0], p[1], p[2], p[3]};
-            q[i] += parameter_step[i];
+            q[i] += difference_step_of_fitted_number[i];
             compute_simulation_error(q, delay, period, force, x, perturbed_residual[i]);
         }
         compute_simulation_error(p, delay, period, force, x, residual);
@@ -255,9 +255,10 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
         }
         solve_damped_normal_equations(a, b, damping, step);
         const double trial_axis_parameters[FITTED_NUMBER_COUNT] = {
-            fmax(0.2 * p[0], p[0] + parameter_step[0] * step[0]),
-            fmax(0.0, p[1] + parameter_step[1] * step[1]),
-            fmax(0.0, p[2] + parameter_step[2] * step[2]), p[3] + parameter_step[3] * step[3]};
+            fmax(0.2 * p[0], p[0] + difference_step_of_fitted_number[0] * step[0]),
+            fmax(0.0, p[1] + difference_step_of_fitted_number[1] * step[1]),
+            fmax(0.0, p[2] + difference_step_of_fitted_number[2] * step[2]),
+            p[3] + difference_step_of_fitted_number[3] * step[3]};
         const double sum =
             compute_simulation_error(trial_axis_parameters, delay, period, force, x, residual);
         const int is_converged = sum < best && sum > best * (1.0 - MIN_FIT_GAIN);

@@ -317,7 +317,7 @@ static void find_installed_scenes(char folder[PATH_MAX])
     snprintf(folder + used, PATH_MAX - used, "%s", BENCH_INSTALLED_SCENES);
 }
 
-static int is_file_in_folder(const char *folder, const char *name, const char *extension)
+static int has_folder_readable_file(const char *folder, const char *name, const char *extension)
 {
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s%s", folder, name, extension);
@@ -337,10 +337,10 @@ static int find_bench_folder(struct query *q, char installed_scene_folder[PATH_M
     if (q->folder || !needed_scene) {
         return 0;
     }
-    q->folder = is_file_in_folder(BENCH_SCENE_FOLDER, needed_scene, extension)
+    q->folder = has_folder_readable_file(BENCH_SCENE_FOLDER, needed_scene, extension)
                     ? BENCH_SCENE_FOLDER
                     : installed_scene_folder;
-    return is_file_in_folder(q->folder, needed_scene, extension)
+    return has_folder_readable_file(q->folder, needed_scene, extension)
                ? 0
                : command_usage(q->name,
                                "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t difference_time_stamp_element(const struct tact_field *field)
+uint32_t difference_index_of_device_time_stamp(const struct tact_field *field)
 {
     /* index of a device record's time stamp, which is not compared */
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
@@ -25,7 +25,7 @@ static void add_compared_field(struct difference *out, const struct tact_field *
     f->offset[1] = b;
     f->count = field->count;
     f->absent_value = field->absent;
-    f->stamp = difference_time_stamp_element(field);
+    f->stamp = difference_index_of_device_time_stamp(field);
 }
 
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,

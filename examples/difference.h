@@ -42,7 +42,7 @@ struct difference {
 
 /* Index of the field's element that is a measured time, which differs in any two sessions;
  * UINT32_MAX: none. */
-uint32_t difference_time_stamp_element(const struct tact_field *field);
+uint32_t difference_index_of_device_time_stamp(const struct tact_field *field);
 
 /* Returns 0 or -ENOMEM; must be freed in either case. */
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,

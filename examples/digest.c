@@ -37,7 +37,7 @@ static uint64_t hash_tick_record(uint64_t hash, const struct tact_layout *layout
     hash = hash_bytes(hash, &r->tick, sizeof r->tick);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
-        const uint32_t stamp = difference_time_stamp_element(f);
+        const uint32_t stamp = difference_index_of_device_time_stamp(f);
         for (uint32_t k = 0; k < f->count && f->kind != TACT_FIELD_TIMING; k++) {
             if (k != stamp) {
                 hash = hash_bytes(hash, &r->values[f->offset + k], sizeof *r->values);

@@ -14,13 +14,14 @@
     0.213                       /* distance between rows of panels, as a fraction of the page */
 #define PANEL_ROWS 4            /* number of rows of panels on every page */
 #define PAGE_HEIGHT_PIXELS 1500 /* [pixels] */
-#define PANEL_WIDTH_PIXELS (PANEL_WIDTH_FRACTION * PLOT_PAGE_WIDTH)
+#define PLOT_PANEL_WIDTH_PIXELS (PANEL_WIDTH_FRACTION * PLOT_PAGE_WIDTH)
 #define CELL_ASPECT_RATIO                                                                          \
-    (PANEL_WIDTH_PIXELS / (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel */
+    (PLOT_PANEL_WIDTH_PIXELS / (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel  \
+                                                                     */
 #define PIXELS_PER_INCH 100        /* pixels per inch, for page sizes in inches */
 #define MAX_MARK_LABEL_ROWS 4      /* rows of labels at the top of a panel */
 #define AXIS_RANGE_OF_CONSTANT 1.0 /* range of a plot axis on which all values are 0 */
-#define MAX_MARK_LABEL_WIDTH (0.55 * PANEL_WIDTH_PIXELS) /* [pixels] */
+#define MAX_MARK_LABEL_WIDTH (0.55 * PLOT_PANEL_WIDTH_PIXELS) /* [pixels] */
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
@@ -82,7 +83,7 @@ struct mark_label_rows {
 
 static int choose_row_of_mark_label(struct mark_label_rows *rows, const char *text, double at)
 {
-    double width = text_width(text, PLOT_SMALL_TEXT_SIZE, 0) / PANEL_WIDTH_PIXELS + 0.03;
+    double width = text_width(text, PLOT_SMALL_TEXT_SIZE, 0) / PLOT_PANEL_WIDTH_PIXELS + 0.03;
     for (int i = 0; i < MAX_MARK_LABEL_ROWS && at + width < 1.0; i++) {
         if (at >= rows->end[i]) {
             rows->end[i] = at + width;

@@ -88,8 +88,8 @@ static void set_key_if_given(struct scene_edit *e, int map, const char *key, con
 }
 
 /* Sets a text that belongs to this end. */
-static void set_new_key(struct scene_edit *e, int map, const char *key, const char *text,
-                        yaml_scalar_style_t style)
+static void set_yaml_text_of_this_site(struct scene_edit *e, int map, const char *key,
+                                       const char *text, yaml_scalar_style_t style)
 {
     char key_in_teleop_file[32];
     snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
@@ -191,7 +191,7 @@ static int set_file_name(struct scene_edit *e, int settings, const char *key, co
             "the name of its folder is not in UTF-8, which a scene is written in; "
             "expected a folder whose name is");
     } else {
-        set_new_key(e, settings, key, path, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+        set_yaml_text_of_this_site(e, settings, key, path, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     }
     free(path);
     return rc;
@@ -207,8 +207,10 @@ static int set_device_settings(struct scene_edit *e, int device, struct tact_err
     for (size_t i = 0; i < sizeof removed_keys / sizeof *removed_keys; i++) {
         remove_mapping_key(e, settings, removed_keys[i]);
     }
-    set_new_key(e, settings, "listen", e->site->listen, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
-    set_new_key(e, settings, "connect", e->site->connect, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    set_yaml_text_of_this_site(e, settings, "listen", e->site->listen,
+                               YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    set_yaml_text_of_this_site(e, settings, "connect", e->site->connect,
+                               YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     set_key_if_given(e, settings, "jitter", e->t->jitter);
     set_key_if_given(e, settings, "repeats", e->t->repeats);
     set_key_if_given(e, settings, "hold", e->t->hold);
@@ -239,8 +241,8 @@ static int set_tie_settings(struct scene_edit *e, int tie)
     }
     set_key_if_given(e, tie, "impedance", does_tie_use_waves ? t->impedance : NULL);
     set_key_if_given(e, tie, "tank", does_tie_use_waves && is_stiffness_given ? t->tank : NULL);
-    set_new_key(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
-    set_new_key(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
+    set_yaml_text_of_this_site(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
+    set_yaml_text_of_this_site(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
     return does_tie_use_waves;
 }
 

@@ -23,7 +23,7 @@ typedef float4 real4;
 
 #define TO_REAL(x) ((real)(x))
 /* Capacity of a polygon: a triangle clipped by three edges and a plane has at most 7 corners. */
-#define MAX_POLYGON_CORNERS 8
+#define MAX_CLIPPED_TRIANGLE_CORNERS 8
 /* Bound on the slope of a triangle; equals the host's TACT_MAX_FACE_SLOPE. */
 #define MAX_TRIANGLE_SLOPE TO_REAL(1e8)
 
@@ -85,18 +85,18 @@ static real3 to_summation_frame(__global const real *frame, __global const real 
 }
 
 /* Clips the convex polygon p, whose corner i lies at the signed distance d[i], to d >= 0. q has
- * room for MAX_POLYGON_CORNERS; only rounding on a sliver could exceed it. */
+ * room for MAX_CLIPPED_TRIANGLE_CORNERS; only rounding on a sliver could exceed it. */
 static int clip_polygon(const real4 *p, const real *d, int n, real4 *q)
 {
     int m = 0;
     for (int i = 0; i < n; i++) {
         int j = i + 1 < n ? i + 1 : 0;
         int in = d[i] >= TO_REAL(0);
-        if (in && m < MAX_POLYGON_CORNERS) {
+        if (in && m < MAX_CLIPPED_TRIANGLE_CORNERS) {
             q[m] = p[i];
             m = m + 1;
         }
-        if (in != (d[j] >= TO_REAL(0)) && m < MAX_POLYGON_CORNERS) {
+        if (in != (d[j] >= TO_REAL(0)) && m < MAX_CLIPPED_TRIANGLE_CORNERS) {
             real t = d[i] / (d[i] - d[j]);
             q[m] = p[i] + t * (p[j] - p[i]);
             m = m + 1;
@@ -151,14 +151,14 @@ static void add_column(sums_t *s, const real4 *p, int n, real tau)
 }
 
 /* Clips triangle s to the region below triangle t; the corners of out have the height of t above
- * them. nt: t's normal; up: whether it points up. out has room for MAX_POLYGON_CORNERS. If the
+ * them. nt: t's normal; up: whether it points up. out has room for MAX_CLIPPED_TRIANGLE_CORNERS. If the
  * region is coplanar with t within slack, all of it is returned with height 0 and *weight is 0.5,
  * else 1. */
 static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, int up, real slack,
                                      real4 *out, real *weight)
 {
-    real4 p[MAX_POLYGON_CORNERS];
-    real d[MAX_POLYGON_CORNERS];
+    real4 p[MAX_CLIPPED_TRIANGLE_CORNERS];
+    real d[MAX_CLIPPED_TRIANGLE_CORNERS];
     int n = 3;
     for (int i = 0; i < 3; i++) {
         out[i] = (real4)(s[i], TO_REAL(0));
@@ -217,7 +217,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     uint4 item = items[first + i];
     __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
     real3 s[3], t[3];
-    real4 p[MAX_POLYGON_CORNERS];
+    real4 p[MAX_CLIPPED_TRIANGLE_CORNERS];
     sums_t sum;
     zero_sums(&sum);
     for (int k = 0; k < 3; k++) {
@@ -246,7 +246,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     }
     uint4 item = items[first + i];
     __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
-    real4 p[4], q[MAX_POLYGON_CORNERS];
+    real4 p[4], q[MAX_CLIPPED_TRIANGLE_CORNERS];
     real d[4], slack = frame[24];
     int within = 1;
     sums_t sum;

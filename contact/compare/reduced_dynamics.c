@@ -126,10 +126,10 @@ static int fill_wrench_constraint_rows(const struct tact_reduced *r,
 
 /* The part of the body's acceleration that is due to the velocities: phi' - H q'', that is H' q'
  * with the rate of the independent rates' matrix. */
-static void compute_bias_acceleration(const struct reduced_state *s,
-                                      const struct reduced_kinematics *k,
-                                      const struct independent_rates *independent,
-                                      double out[SPATIAL])
+static void compute_reduced_bias_acceleration(const struct reduced_state *s,
+                                              const struct reduced_kinematics *k,
+                                              const struct independent_rates *independent,
+                                              double out[SPATIAL])
 {
     double bias_coordinate_acceleration[COORDINATES] = {0.0};
     for (int j = 0; j < COORDINATES && independent->count <= MOST_RATES_WITHOUT_SLIP; j++) {
@@ -167,7 +167,7 @@ int tact_reduced_solve_motion_equations(const struct tact_reduced *r, const stru
     const int n = fill_wrench_constraint_rows(r, k, mode, &free, out->twist, row);
     out->count = n;
     compute_applied_wrench(r, k, phi, applied);
-    compute_bias_acceleration(s, k, &free, bias_acceleration);
+    compute_reduced_bias_acceleration(s, k, &free, bias_acceleration);
     multiply_by_inertia(&r->body, bias_acceleration, work);
     for (int i = 0; i < SPATIAL; i++) {
         work[i] -= applied[i];

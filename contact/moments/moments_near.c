@@ -205,9 +205,9 @@ static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
 
 /** Bits of those of the eight leaves of a group of B whose boxes may meet the bounds of a
  * leaf of A. */
-static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
-                                              const struct tact_leaf_span *leaf_span,
-                                              uint32_t leaf_group_index)
+static uint32_t tact_pairing_bits_of_leaves_in_bounds(const struct tact_pairing_tree *b,
+                                                      const struct tact_leaf_span *leaf_span,
+                                                      uint32_t leaf_group_index)
 {
     const float *low = leaf_span->lower_in_pair_units, *high = leaf_span->upper_in_pair_units;
     uint32_t bits;
@@ -301,7 +301,8 @@ static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
         tact_pairing_leaf_corners(&w->a.placed_mesh, s.leaf, margin, s.p, &s.bounds);
         tact_leaf_span_of_bounds(&s.bounds, w->pair_units_per_metre, &leaf_span);
         for (uint32_t e = 0; e < count; e += 8) {
-            uint32_t bits = tact_pairing_leaves_in_bounds(&w->b, &leaf_span, (w->first + e) / 8);
+            uint32_t bits =
+                tact_pairing_bits_of_leaves_in_bounds(&w->b, &leaf_span, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
                 tact_pairing_place_leaf(w, at);

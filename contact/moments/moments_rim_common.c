@@ -134,8 +134,9 @@ static void add_vector_at_point(const struct tact_rim *rim, const double p[3], c
 
 /** Adds the area of A's triangle that a segment of the rim sweeps as A is shifted back, to first
  * order: its length times the distance that B's plane moves along A's. */
-static void add_area_swept_by_shift(const struct tact_rim *rim, const struct tact_rim_segment *g,
-                                    struct tact_moment_sums *sums)
+static void add_area_swept_by_rim_segment(const struct tact_rim *rim,
+                                          const struct tact_rim_segment *g,
+                                          struct tact_moment_sums *sums)
 {
     double n[2][3], line[3], along[3], middle[3], area[3];
     for (int of = 0; of < 2; of++) {
@@ -163,7 +164,7 @@ void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_s
     tact_v3_cross(turn, rim->shift, sums->gradient);
     tact_v3_sub(sums->torque, sums->torque, turn);
     for (uint32_t i = 0; i < rim->rim_segment_count; i++) {
-        add_area_swept_by_shift(rim, &rim->segment[i], sums);
+        add_area_swept_by_rim_segment(rim, &rim->segment[i], sums);
     }
     tact_v3_set(origin, rim->origin[0], rim->origin[1], rim->origin[2]);
     tact_v3_cross(turn, origin, rim->coplanar_half_correction);

@@ -12,7 +12,7 @@
     1e-11 /* overlap after the drift, over the smaller radius of the shapes, that is not           \
              corrected; larger than the errors of the features model */
 
-#define MIN_SAME_NORMAL_COSINE                                                                     \
+#define MIN_SEPARATION_TO_NORMAL_COSINE                                                            \
     0.5 /* smallest cosine between the least separating translation and the contact normal of the  \
            tick: below it the translation may lead through to the far side, so that the depth      \
            along the normal is used */
@@ -63,9 +63,9 @@ static int separate_overshot_pair(struct tact_world *world, int slot)
     const double tolerance = OVERSHOOT_RATIO * tact_contact_smaller_radius(world, c);
     int was_gap_known = c->touching && c->patch.law == TACT_LAW_GAPS;
     if (was_gap_known && patch.depth > tolerance &&
-        !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE) &&
+        !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SEPARATION_TO_NORMAL_COSINE) &&
         (tact_world_measure_pair_after_drift(world, slot, c->patch.frame, &patch) < 0 ||
-         !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SAME_NORMAL_COSINE))) {
+         !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SEPARATION_TO_NORMAL_COSINE))) {
         return 0;
     }
     double depth_increase = patch.depth - (was_gap_known ? c->patch.depth : 0.0);

@@ -89,9 +89,9 @@ static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const 
 {
     unsigned int bits = 0;
     for (int k = 0; k < 6; k++) {
-        bool is_over_limit = !(fabs(wrench[k]) <= self->layout.wrench[w].limit[k]);
+        bool exceeds_limit_of_sensor_axis = !(fabs(wrench[k]) <= self->layout.wrench[w].limit[k]);
         self->ticks_over_limit[w][k] =
-            is_over_limit
+            exceeds_limit_of_sensor_axis
                 ? self->ticks_over_limit[w][k] + (self->ticks_over_limit[w][k] < UINT32_MAX)
                 : 0;
         bits |= (unsigned int)(self->ticks_over_limit[w][k] >= self->saturated_tick_limit)

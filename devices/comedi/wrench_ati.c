@@ -156,7 +156,8 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
         r->map->matrix[axis][count] = value * scale;
     }
     if (count < 6 || (axis > 0 && count != r->map->gauges)) {
-        return set_ati_file_error(r, tag->name, "too few values in the row of ",
+        return set_ati_file_error(r, tag->name,
+                                  "the calibration matrix has too few values in the row of ",
                                   tact_wrench_axes[axis]);
     }
     r->map->gauges = count;

@@ -14,7 +14,7 @@ int tact_guard_start(const struct tact_guard_options *options, struct tact_guard
                      struct tact_error *err)
 {
     *out = NULL;
-    if (options->output_count < 1 || options->output_count > TACT_GUARD_OUTPUTS ||
+    if (options->output_count < 1 || options->output_count > TACT_GUARD_MAX_OUTPUTS ||
         options->timeout_ns <= 0 || strlen(options->board) >= 256) {
         return tact_error_set(
             err, -EINVAL,

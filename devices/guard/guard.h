@@ -17,7 +17,7 @@
 
 TACT_BEGIN_DECLS
 
-#define TACT_GUARD_OUTPUTS 32 /**< maximum number of instructions */
+#define TACT_GUARD_MAX_OUTPUTS 32 /**< maximum number of instructions */
 
 /** One comedi instruction that writes: INSN_WRITE with one word, or INSN_BITS with a mask and bits.
  */

@@ -52,8 +52,8 @@ struct tact_guard_page {
     char board[256];
     char driver[32];
     char name[32];
-    struct tact_guard_output output[TACT_GUARD_OUTPUTS];
-    _Atomic uint32_t slot[TACT_GUARD_HEARTBEAT_SLOTS][TACT_GUARD_OUTPUTS][2];
+    struct tact_guard_output output[TACT_GUARD_MAX_OUTPUTS];
+    _Atomic uint32_t slot[TACT_GUARD_HEARTBEAT_SLOTS][TACT_GUARD_MAX_OUTPUTS][2];
     _Atomic int64_t
         stamp[TACT_GUARD_HEARTBEAT_SLOTS]; /* time at which the words of each slot were sent */
 };

@@ -18,7 +18,7 @@ enum { ZERO_ATTEMPTS_AT_END = 100 };
 struct board_server {
     struct tact_guard_page *page;
     /* copies of the settings in the page, which the controller cannot overwrite later */
-    struct tact_comedi_instruction op[TACT_GUARD_OUTPUTS];
+    struct tact_comedi_instruction op[TACT_GUARD_MAX_OUTPUTS];
     int count;
     int64_t timeout_ns;
     comedi_t *dev;
@@ -237,7 +237,7 @@ int tact_guard_serve_board(struct tact_guard_page *page,
 {
     /* static, as its list of instructions has pointers into itself and must not be moved */
     static struct board_server g;
-    if (page->output_count < 1 || page->output_count > TACT_GUARD_OUTPUTS) {
+    if (page->output_count < 1 || page->output_count > TACT_GUARD_MAX_OUTPUTS) {
         return -EINVAL;
     }
     memset(&g, 0, sizeof g);

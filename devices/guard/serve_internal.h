@@ -79,8 +79,8 @@ bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat *heartbea
  * has zeroed the forces. */
 void tact_guard_trip(struct tact_guard_heartbeat *heartbeat);
 
-#define TACT_GUARD_GAP_COMPONENTS 3             /* number of components of a part */
-#define TACT_GUARD_GAP_PARTS TACT_GUARD_OUTPUTS /* maximum number of parts */
+#define TACT_GUARD_GAP_COMPONENTS 3                 /* number of components of a part */
+#define TACT_GUARD_GAP_PARTS TACT_GUARD_MAX_OUTPUTS /* maximum number of parts */
 
 /** State of the rate limit on what is sent to a device after a gap: of vectors, each of which a
  * person feels as one, such as a force and a torque, padded with zeros. All zero but the number of

@@ -76,7 +76,8 @@ int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint)
     return ntohs(bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
 }
 
-/* The socket of the initiator is connected; the listener's sends to the address of its peer. */
+/* The socket of the initiator is always connected to its peer. The listener's is only while the
+ * tick owns the endpoint, so that each datagram states its address. */
 static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
                          size_t size, const struct tact_network_address *to)
 {

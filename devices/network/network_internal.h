@@ -81,7 +81,7 @@ struct tact_network_device {
     uint64_t next_tick;          /* tick that follows the last one read */
     uint64_t skipped_tick_count; /* ticks that the loop skipped before this one */
     int has_read_first_tick;
-    int64_t time_ns;                   /* time of the scene */
+    int64_t scene_time_ns;             /* time of the scene */
     int64_t newest_packet_received_ns; /* time of the newest packet, or at which the monitor
                                           returned the endpoint */
     uint64_t session;               /* number of handshakes for which the channel was restarted */

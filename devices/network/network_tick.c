@@ -135,7 +135,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
                                    : MAX_RECOVERED_TICKS;
     self->next_tick = tick + 1;
     self->has_read_first_tick = 1;
-    self->time_ns = (int64_t)(t * 1e9);
+    self->scene_time_ns = (int64_t)(t * 1e9);
     update_endpoint_owner(self, now_ns);
     /* waves that were due in skipped ticks are dropped */
     for (uint64_t i = 0; i <= self->skipped_tick_count; i++) {
@@ -171,10 +171,10 @@ static void send_packet(struct tact_network_device *self, const void *payload, s
 static void send_over_link(struct tact_network_device *self, const void *payload, size_t size)
 {
     unsigned char due[TACT_NETWORK_PAYLOAD];
-    const int64_t receive_until_ns = self->does_loop_own_endpoint ? self->time_ns : INT64_MAX;
+    const int64_t receive_until_ns = self->does_loop_own_endpoint ? self->scene_time_ns : INT64_MAX;
     ssize_t n;
     if (self->does_loop_own_endpoint) {
-        tact_network_link_send(self->link, self->time_ns, payload, size);
+        tact_network_link_send(self->link, self->scene_time_ns, payload, size);
     }
     while ((n = tact_network_link_receive(self->link, receive_until_ns, due)) >= 0) {
         if (self->does_loop_own_endpoint) {

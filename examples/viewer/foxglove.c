@@ -125,7 +125,7 @@ static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const
 
 /* Ignores all other requests: they need capabilities that this server does not advertise. No client
  * changes the session. */
-static void handle_client_request(struct server *s, struct foxglove_client *c)
+static void handle_subscription_request(struct server *s, struct foxglove_client *c)
 {
     json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
     const char *op = json_string_value(json_object_get(message, "op"));
@@ -155,7 +155,7 @@ static void receive_client_message(struct server *s, struct foxglove_client *c, 
     } else if (lws_frame_is_binary(c->wsi)) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: expected text");
     } else {
-        handle_client_request(s, c);
+        handle_subscription_request(s, c);
     }
     c->request.size = 0;
 }

@@ -127,8 +127,10 @@ static int check_recorder_wrenches(const struct tact_recorder_content *content,
     for (size_t i = 0; i < content->contact_count; i++) {
         const struct tact_recorder_contact *contact = &content->contacts[i];
         if (!is_valid_topic_part(contact->name)) {
-            return tact_content_set_error(err, "contact", contact->name,
-                                          "its name cannot be part of the name of a topic");
+            return tact_content_set_error(
+                err, "contact", contact->name,
+                "its name cannot be part of the name of a topic: letters, "
+                "digits and _ only, and no digit first");
         }
         if (!is_contact_record_valid(contact, element_size)) {
             return tact_content_set_error(
@@ -139,8 +141,10 @@ static int check_recorder_wrenches(const struct tact_recorder_content *content,
     for (size_t i = 0; i < content->sensor_count; i++) {
         const struct tact_recorder_sensor *sensor = &content->sensors[i];
         if (!is_valid_topic_part(sensor->name)) {
-            return tact_content_set_error(err, "sensor", sensor->name,
-                                          "its name cannot be part of the name of a topic");
+            return tact_content_set_error(
+                err, "sensor", sensor->name,
+                "its name cannot be part of the name of a topic: letters, "
+                "digits and _ only, and no digit first");
         }
         if (!is_valid_name(sensor->frame)) {
             return tact_content_set_error(err, "sensor", sensor->name,

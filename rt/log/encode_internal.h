@@ -106,7 +106,8 @@ void tact_put_facts_crc(struct tact_bytes *map);
 /** Encodes joints, frames, wrenches and arrows of a record; encode_derived.c. */
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record);
 
-/** Adds the topic of pressure maps, and that of markers if it has none but derived topics.
+/** Adds the topic of pressure maps and, where derived topics are written and there is no topic of
+ * markers yet, that one.
  * @retval 0 or a negative errno */
 int tact_encoder_add_pressure(struct tact_encoder *encoder);
 

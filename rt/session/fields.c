@@ -226,10 +226,12 @@ static int add_hold_fields(struct tact_session *s)
         const char *hand = s->scene->hands[s->holds[i].hand].name;
         char name[TACT_FIELD_NAME];
         /* long names are cut, so that the suffix is whole */
-        const int max_name_length = strlen(body) + strlen(hand) + sizeof "__hold" > TACT_FIELD_NAME
-                                        ? (int)(TACT_FIELD_NAME - sizeof "__hold") / 2
-                                        : TACT_FIELD_NAME;
-        snprintf(name, sizeof name, "%.*s_%.*s", max_name_length, body, max_name_length, hand);
+        const int max_characters_of_each_name =
+            strlen(body) + strlen(hand) + sizeof "__hold" > TACT_FIELD_NAME
+                ? (int)(TACT_FIELD_NAME - sizeof "__hold") / 2
+                : TACT_FIELD_NAME;
+        snprintf(name, sizeof name, "%.*s_%.*s", max_characters_of_each_name, body,
+                 max_characters_of_each_name, hand);
         rc = add_named_field(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
                              "grip force, load force N; slip m, turn rad so far",
                              SESSION_HOLD_NUMBERS);

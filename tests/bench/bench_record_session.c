@@ -26,7 +26,7 @@
 #define TICKS_PER_TURN 20 /* ticks */
 /* ticks at the start of a turn that are left out of the statistics */
 #define UNCOUNTED_TICKS_PER_TURN 4
-#define MAX_SECONDS 3600
+#define MAX_SESSION_DURATION_SECONDS 3600
 
 enum { WITHOUT, WITH, SESSIONS };
 
@@ -204,7 +204,8 @@ int main(int argc, char **argv)
         null = null || option == 'n';
         wrong = wrong || option == '?';
     }
-    if (wrong || argc - optind != 2 || !(seconds >= 1.5 && seconds <= MAX_SECONDS)) {
+    if (wrong || argc - optind != 2 ||
+        !(seconds >= 1.5 && seconds <= MAX_SESSION_DURATION_SECONDS)) {
         fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
         return 2;
     }

@@ -151,7 +151,7 @@ static void *run_guard_in_thread(void *page)
 
 static void send_board_heartbeat(struct tact_guard *guard, int64_t now)
 {
-    const uint32_t words[TACT_GUARD_OUTPUTS][2] = {{0xffff}};
+    const uint32_t words[TACT_GUARD_MAX_OUTPUTS][2] = {{0xffff}};
     tact_guard_send(guard, words, now);
 }
 

@@ -21,9 +21,9 @@ static void assert_near(double got, double exact, double tolerance)
 }
 
 /* Puts a box of given length and height at rest on a slope, and simulates one tick. */
-static const struct tact_contact *contact_of_resting_box_on_slope(struct world_scene *s,
-                                                                  double slope, double mu,
-                                                                  double length, double height)
+static const struct tact_contact *simulate_contact_of_box_on_slope(struct world_scene *s,
+                                                                   double slope, double mu,
+                                                                   double length, double height)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
     struct tact_contact_law law = make_rigid_law(mu);
@@ -46,7 +46,7 @@ static void block_on_a_slope_has_exact_limit_margins(void **state)
     for (int slope_degrees = 5; slope_degrees <= 40; slope_degrees += 5) {
         struct world_scene s;
         double slope = slope_degrees * M_PI / 180, need = tan(slope);
-        const struct tact_contact *c = contact_of_resting_box_on_slope(&s, slope, MU, 0.2, 0.04);
+        const struct tact_contact *c = simulate_contact_of_box_on_slope(&s, slope, MU, 0.2, 0.04);
         double friction = need < MU ? 1 - need / MU : MU / need - 1;
         assert_near(c->margins.friction, friction, 1e-9);
         assert_near(c->margins.slip, friction, 1e-9);
@@ -68,7 +68,7 @@ static void tipping_block_reaches_the_edge_limit_of_its_patch(void **state)
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
         const struct tact_contact *c =
-            contact_of_resting_box_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
+            simulate_contact_of_box_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
         double reach = (0.15 - SINK) / 0.05 * tan(tested_slopes[i]);
         assert_near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
         assert_true(c->margins.slip > 0);

@@ -352,14 +352,15 @@ static int find_face_containing_projection(const struct polytope *p, double min_
     const struct face copy_of_face = *face;
     int is_projection_in_coplanar_face = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
-        const struct face *other_face = &p->face[f];
-        if (other_face->is_in_use && other_face->d <= copy_of_face.d + min_height_beyond_face &&
-            tact_v3_dot(other_face->n, copy_of_face.n) > SAME_PLANE_COSINE) {
+        const struct face *coplanar_candidate_face = &p->face[f];
+        if (coplanar_candidate_face->is_in_use &&
+            coplanar_candidate_face->d <= copy_of_face.d + min_height_beyond_face &&
+            tact_v3_dot(coplanar_candidate_face->n, copy_of_face.n) > SAME_PLANE_COSINE) {
             double weights_on_other_face[3],
-                least = projection_weights(p, other_face, weights_on_other_face);
+                least = projection_weights(p, coplanar_candidate_face, weights_on_other_face);
             if (least > most) {
                 tact_v3_copy(weight, weights_on_other_face);
-                *face = *other_face;
+                *face = *coplanar_candidate_face;
                 most = least;
                 is_projection_in_coplanar_face = 1;
             }

@@ -17,15 +17,15 @@ enum {
     UNDEFINED_SYMBOL
 };
 
-static void read_of_plugin_without_values(void *self, uint64_t tick, double t, int64_t now,
-                                          struct tact_device_input *in)
+static void read_stateless_test_plugin(void *self, uint64_t tick, double t, int64_t now,
+                                       struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)now;
     in->state = TACT_DEVICE_OK;
     in->channel[0] = 0.1 * t;
 }
 
-static void close_of_plugin_without_memory(void *self)
+static void close_stateless_test_plugin(void *self)
 {
     (void)self;
 }
@@ -36,8 +36,8 @@ static int open_plugin_device(const struct tact_device_config *config, struct ta
                               struct tact_error *err)
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
-                                               read_of_plugin_without_values, NULL,
-                                               close_of_plugin_without_memory};
+                                               read_stateless_test_plugin, NULL,
+                                               close_stateless_test_plugin};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = 1;

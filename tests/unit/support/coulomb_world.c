@@ -60,7 +60,7 @@ static void set_block_friction(struct block *block, double mu)
 
 /* Factors the n x n Delassus matrix W = C C^T: C has its eigenvectors, each times the root of its
  * eigenvalue. */
-static void factor_delassus_matrix(const double *w, int n, double *c)
+static void factor_delassus_matrix_of_contacts(const double *w, int n, double *c)
 {
     double values[3 * MAX_COULOMB_CONTACTS],
         vectors[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
@@ -123,7 +123,7 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
     assert_int_equal(tact_hand_create(links, n, &here, &hand), 0);
     assert_true(tact_world_add_hand(world, hand, 1) >= 0);
     allocate_shapeless_contacts(world, p->contacts);
-    factor_delassus_matrix(p->w, n, c);
+    factor_delassus_matrix_of_contacts(p->w, n, c);
     for (int i = 0; i < p->contacts; i++) {
         set_contact_jacobian(world, p, c, i, &world->blocks[i]);
         set_block_friction(&world->blocks[i], p->mu[i]);

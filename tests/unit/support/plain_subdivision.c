@@ -262,16 +262,18 @@ static void limit_position_of_vertex(const struct polygon_mesh *m, const struct 
 {
     int neighbour[64], face[64];
     const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
-    const double limit_weight = 3.0 / 8.0 / loop_subdivision_weight(n) * n, c = cos(2.0 * PI / n),
-                 a = 1.0 + c + cos(PI / n) * sqrt(2.0 * (9.0 + c));
+    const double loop_limit_position_weight = 3.0 / 8.0 / loop_subdivision_weight(n) * n,
+                 c = cos(2.0 * PI / n), a = 1.0 + c + cos(PI / n) * sqrt(2.0 * (9.0 + c));
     double along[2][3] = {{0.0}};
     tact_v3_scale(at, m->at[v],
-                  is_triangle_mesh ? limit_weight / (limit_weight + n) : n / (n + 5.0));
+                  is_triangle_mesh ? loop_limit_position_weight / (loop_limit_position_weight + n)
+                                   : n / (n + 5.0));
     for (int i = 0; i < n; i++) {
         const int *to = find_directed_edge(e, v, neighbour[i]);
         const double *p = m->at[neighbour[i]],
                      *q = m->at[m->corner[to[0] - 1][(to[1] + 2) % (is_triangle_mesh ? 3 : 4)]];
-        tact_v3_axpy(at, is_triangle_mesh ? 1.0 / (limit_weight + n) : 4.0 / n / (n + 5.0), p);
+        tact_v3_axpy(
+            at, is_triangle_mesh ? 1.0 / (loop_limit_position_weight + n) : 4.0 / n / (n + 5.0), p);
         tact_v3_axpy(at, is_triangle_mesh ? 0.0 : 1.0 / n / (n + 5.0), q);
         /* k = 1: the sine, as the cosine of an angle less by a quarter turn */
         for (int k = 0; k < 2; k++) {
