@@ -85,6 +85,8 @@ def check_widths(tact, source, folder, browser):
                 resize(browser, width, 720)
                 beyond = json.loads(browser.evaluate(BEYOND))
                 assert not beyond, (width, beyond)
+                cut, above = browser.evaluate("(() => { const r = byId('rates'); return [r.scrollWidth > r.clientWidth, byId('help-button').getBoundingClientRect().top < byId('name').getBoundingClientRect().bottom]; })()")
+                assert tick != 1900 or not cut and (above or width < 700), (width, cut, above)
                 browser.key("?")
                 box = browser.evaluate("(() => { const b = document.getElementById('help').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })()")
                 stage = browser.evaluate("(() => { const b = document.getElementById('stage').getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })()")
