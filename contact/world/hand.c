@@ -490,14 +490,17 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
 static double drive_torque_margin(const struct tact_hand *hand, int joint, double h, int *saturated)
 {
     int count, first = tact_hand_joints_of_drive(hand, joint, &count);
+    const double limit = hand->links[first].def.limit;
     double torque[3];
+    if (!(limit > 0.0)) {
+        return 1.0;
+    }
     for (int k = 0; k < count; k++) {
         torque[k] = unlimited_drive_torque_at_zero_rate(hand, first + k) -
                     drive_torque_of_rates(hand, first + k, h);
         *saturated |= hand->state.saturated[first + k] != 0.0;
     }
-    const double limit = hand->links[first].def.limit;
-    return limit > 0.0 ? tact_margin(demanded_torque_magnitude(torque, count), limit) : 1.0;
+    return tact_margin(demanded_torque_magnitude(torque, count), limit);
 }
 
 /* 1 where a drive moves a joint: it is the joint's own, that of a joint tied to it by a mimic law,
