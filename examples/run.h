@@ -11,7 +11,8 @@
 struct run {
     const char *name; /* "tact run" */
     const char *scene;
-    const char *moments; /* what computes moments: auto, opencl, host; NULL: as in the scene */
+    const char
+        *moments; /* what computes moments: auto, opencl, host, thread; NULL: as in the scene */
     const char *plugins; /* folder of device types, or NULL */
     double duration;     /* 0: the scene's */
     int json, quiet;

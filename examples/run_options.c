@@ -25,7 +25,7 @@ static const char help[] =
     "                      recording: FILE of the device\n"
     "  --split-seconds S   continue in FILE.2, FILE.3, ... (before its ending) every S seconds\n"
     "  --split-mb M        ... or every M megabytes; default: as the scene says\n"
-    "  --moments SOURCE    auto, opencl or host; default: the scene's\n"
+    "  --moments SOURCE    auto, opencl, host or thread; default: the scene's\n"
     "  --view[=PORT]       show it in a browser: prints the address of a page that only this "
     "machine\n"
     "                      can open%s\n"
@@ -132,8 +132,10 @@ static int set_log_folder(struct run *run, const char *path)
 static int set_moments_options(struct run *run, const char *text)
 {
     run->moments = text;
-    if (strcmp(text, "auto") && strcmp(text, "opencl") && strcmp(text, "host")) {
-        return command_usage(run->name, "--moments %s: auto, opencl or host is expected", text);
+    if (strcmp(text, "auto") && strcmp(text, "opencl") && strcmp(text, "host") &&
+        strcmp(text, "thread")) {
+        return command_usage(run->name, "--moments %s: auto, opencl, host or thread is expected",
+                             text);
     }
     return 0;
 }

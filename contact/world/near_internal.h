@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include "contact/keys.h"
 
+struct pair_measurement;
 struct tact_world;
 
 /* A pair of shapes that may touch, a < b. */
@@ -32,6 +33,10 @@ struct near_pair {
     uint8_t must_be_measured; /* 1: the pair's bounding spheres overlap or, for fast bodies and a
                                  model that knows their gap, are within the search margin */
     uint8_t needs_moments;    /* 1: the pair is to be measured, and its model uses moments */
+    uint8_t needs_field;      /* 1: the pair is to be measured, by its pressure fields */
+    /* measurement at earlier poses that this tick uses; NULL: it measures the pair */
+    const struct pair_measurement *measurement;
+    int64_t measurement_ns; /* time of the pair's measurement in the solve; 0: it was not timed */
     double planar; /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
     uint8_t has_overlap_corners; /* 1: the pair's corners in near.corners are of this tick */
     /* last contact normal of the pair; 0 0 0: none since the pair came close */

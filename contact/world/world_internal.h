@@ -208,6 +208,7 @@ struct tact_world {
                               the bodies */
     int counts[TACT_SOLVE_COUNTS];  /* event counts of the present solve */
     struct tact_pressure *pressure; /* receives the pressure of each solve; NULL: none */
+    int64_t (*now)(void);           /* clock of the measurements [ns]; NULL: they are not timed */
     tact_solve_observer_fn observer;
     void *observer_user;
     /* number of nodes of the world; largest number of nodes of one contact */

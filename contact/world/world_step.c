@@ -4,6 +4,8 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/moments/moments_internal.h"
+#include "contact/pair/models_internal.h"
+#include "contact/world/carry_internal.h"
 #include "contact/world/world_internal.h"
 
 static const struct tact_pose *pose_of_owner(const struct tact_world *world,
@@ -94,6 +96,9 @@ void tact_world_begin(struct tact_world *world)
         pair->has_overlap_corners = 0;
         pair->must_be_measured = (uint8_t)must_be_measured;
         pair->needs_moments = must_be_measured && model->moments;
+        pair->needs_field = must_be_measured && model == &tact_model_field;
+        pair->measurement = NULL;
+        pair->measurement_ns = 0;
         c->outrun = !(must_be_measured && model->gaps) && tact_motion_do_shapes_pass(world, c) &&
                     are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
         if (!must_be_measured) {
@@ -127,101 +132,14 @@ int tact_world_measure(const struct tact_world *world, int pair,
                                 near ? &near->planar : NULL, corners);
 }
 
-/* Rotation vector from one pose to another. */
-static void rotation_vector_between(const struct tact_pose *from, const struct tact_pose *to,
-                                    double rotation_vector[3])
-{
-    const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
-    double q[4];
-    tact_quat_mul(q, to->quat_wxyz, back);
-    tact_quat_normalize(q);
-    double s = tact_v3_norm(q + 1), scale = s > 1e-12 ? 2.0 * tact_atan2(s, fabs(q[0])) / s : 2.0;
-    tact_v3_scale(rotation_vector, q + 1, q[0] < 0.0 ? -scale : scale);
-}
-
-/* Displacement of a point fixed to a shape that also rotates by rotation_vector. */
-static void displacement_of_point_on_shape(const struct tact_pose *from, const struct tact_pose *to,
-                                           const double rotation_vector[3], const double point[3],
-                                           double shift[3])
-{
-    double arm[3], q[4], after[3];
-    tact_quat_from_rotvec(q, rotation_vector);
-    tact_v3_sub(arm, point, from->position);
-    tact_quat_rotate(after, q, arm);
-    tact_v3_sub(after, after, arm);
-    tact_v3_sub(shift, to->position, from->position);
-    tact_v3_add(shift, shift, after);
-}
-
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
                                    double *displacement)
 {
     const struct tact_pose *pose_at_tick_start = &world->poses[shape];
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
-    rotation_vector_between(pose_at_tick_start, &now, displacement + 3);
-    displacement_of_point_on_shape(pose_at_tick_start, &now, displacement + 3, point, displacement);
-}
-
-/* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
-static double shape_radius(const struct tact_shape *shape)
-{
-    if (shape->kind == TACT_SHAPE_SPHERE) {
-        return shape->size[0];
-    }
-    if (!shape->mesh) {
-        return 1e9;
-    }
-    const struct tact_mesh_node *all = &shape->mesh->nodes[0];
-    double d[3];
-    tact_v3_sub(d, all->upper, all->lower);
-    return 0.5 * tact_v3_norm(d);
-}
-
-static int are_surfaces_entirely_curved(const struct tact_world *world, int a, int b)
-{
-    return tact_shape_faces(&world->shapes[a].shape) == TACT_FACES_CURVED ||
-           tact_shape_faces(&world->shapes[b].shape) == TACT_FACES_CURVED;
-}
-
-void tact_world_carry(const struct tact_world *world, int pair, const struct tact_pose *a_then,
-                      const struct tact_pose *b_then, const struct tact_moments *in,
-                      struct tact_moments *out)
-{
-    int of_a, of_b;
-    tact_world_pair_shapes(world, pair, &of_a, &of_b);
-    const struct tact_pose *current_pose_a = &world->poses[of_a],
-                           *current_pose_b = &world->poses[of_b];
-    const struct tact_shape *shape_a = &world->shapes[of_a].shape;
-    const struct tact_shape *shape_b = &world->shapes[of_b].shape;
-    int is_ball_a = shape_a->kind == TACT_SHAPE_SPHERE,
-        is_ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
-    double a[6], b[6];
-    rotation_vector_between(a_then, current_pose_a, a + 3);
-    rotation_vector_between(b_then, current_pose_b, b + 3);
-    /* The contact of a ball is where the other body faces the ball; the ball's own rotation has no
-     * effect. */
-    if (is_ball_a != is_ball_b) {
-        tact_v3_copy(is_ball_a ? a + 3 : b + 3, is_ball_a ? b + 3 : a + 3);
-    }
-    displacement_of_point_on_shape(a_then, current_pose_a, a + 3, in->centroid, a);
-    displacement_of_point_on_shape(b_then, current_pose_b, b + 3, in->centroid, b);
-    /* Along its tangent plane a patch between curved bodies moves with the more curved one, here
-     * the smaller one. */
-    double area = tact_v3_norm(in->gradient);
-    if (area > 0.0) {
-        double n[3], slide[3];
-        double ka = 1.0 / shape_radius(shape_a), kb = 1.0 / shape_radius(shape_b);
-        double curvature_preference = ka / (ka + kb) - 0.5;
-        tact_v3_scale(n, in->gradient, 1.0 / area);
-        tact_v3_sub(slide, a, b);
-        tact_v3_axpy(slide, -tact_v3_dot(n, slide), n);
-        tact_v3_axpy(a, curvature_preference, slide);
-        tact_v3_axpy(b, curvature_preference, slide);
-    }
-    tact_moments_advance(
-        in, a, b, 1.0,
-        are_surfaces_entirely_curved(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
+    tact_carry_rotation_between(pose_at_tick_start, &now, displacement + 3);
+    tact_carry_displace_point(pose_at_tick_start, &now, displacement + 3, point, displacement);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -329,14 +247,42 @@ static void make_pair_query(struct tact_world *world, int slot,
     }
 }
 
+/* Measures the pair of a query by its model; times it where its contact is elastic. */
+static int measure_by_model(struct tact_world *world, struct near_pair *pair,
+                            const struct tact_pair_query *query, struct tact_patch *patch)
+{
+    const int is_timed = world->now && query->model->elastic;
+    const int64_t start_ns = is_timed ? world->now() : 0;
+    const int pieces = query->model->measure(query, patch, world->piece);
+    pair->measurement_ns = is_timed ? world->now() - start_ns : 0;
+    return pieces;
+}
+
+/* Carries a measurement at earlier poses to the present ones. A pressure map gets the pressures at
+ * the earlier poses. */
+static int use_measurement(struct tact_world *world, struct tact_contact *c,
+                           const struct pair_measurement *measurement,
+                           struct tact_pair_query *query)
+{
+    if (query->pressure) {
+        query->pose_a = &measurement->pose[0];
+        query->pose_b = &measurement->pose[1];
+        query->counts = NULL;
+        query->model->measure(query, &c->patch, world->piece);
+    }
+    return tact_carry_measurement(world, c->a, c->b, measurement, world->counts, &c->patch,
+                                  world->piece);
+}
+
 /* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
  * of pieces, or the reason why there is no patch, as in struct tact_contact_model. */
 static int measure_pair_patches(struct tact_world *world, int slot,
                                 const struct tact_contact_model *model)
 {
     struct tact_contact *c = &world->contacts[slot];
+    struct near_pair *pair = &world->near.pairs[slot];
     struct tact_pair_query query;
-    if ((model->state || !model->moments) && !world->near.pairs[slot].must_be_measured) {
+    if ((model->state || !model->moments) && !pair->must_be_measured) {
         memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
@@ -344,7 +290,8 @@ static int measure_pair_patches(struct tact_world *world, int slot,
         return -EDOM;
     }
     make_pair_query(world, slot, model, &query);
-    return model->measure(&query, &c->patch, world->piece);
+    return pair->measurement ? use_measurement(world, c, pair->measurement, &query)
+                             : measure_by_model(world, pair, &query, &c->patch);
 }
 
 int tact_world_measure_pair_after_drift(struct tact_world *world, int slot, const double *along,

@@ -530,7 +530,7 @@ static int check_input_and_output_values(const struct tact_scene_check *check,
 static int check_session_options(const struct tact_scene_check *check,
                                  const struct tact_scene *scene)
 {
-    static const char *const sources[] = {"auto", "opencl", "host", NULL};
+    static const char *const sources[] = {"auto", "opencl", "host", "thread", NULL};
     int rc = tact_scene_require_between(check, "period", scene->period, 1e-5, 0.1, "s");
     rc = rc ? rc
             : tact_scene_require_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/session/field_source_internal.h"
 #include "rt/session/session_internal.h"
 
 /* smallest capacity of the contact list; it grows with the number of shapes */
@@ -19,6 +20,12 @@
 static const char moments_unit_text[] =
     "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
     "grad m^2 m^3 (6)";
+
+/* Name of the field of the poses at which a contact was measured. */
+#define MEASURED_FIELD "measured"
+
+_Static_assert(SESSION_MEASURED_POSES * sizeof(double) == 2 * sizeof(struct tact_pose),
+               "the field is that of two poses");
 
 struct contact_field {
     enum tact_field_kind kind;
@@ -41,10 +48,10 @@ static const struct contact_field fields[] = {
 _Static_assert(CONTACT_EXTRAS_OFFSET == CONTACT_MARGINS_OFFSET + TACT_MARGIN_COUNT,
                "the extras follow");
 
-static int add_contact_element_field(struct tact_layout *to, const char *name, const char *unit,
-                                     int count)
+static int add_contact_element_field(struct tact_layout *to, enum tact_field_kind kind,
+                                     const char *name, const char *unit, int count)
 {
-    long rc = count > 0 ? tact_layout_add(to, TACT_FIELD_OUTPUT, name, unit, (uint32_t)count) : 0;
+    long rc = count > 0 ? tact_layout_add(to, kind, name, unit, (uint32_t)count) : 0;
     return rc < 0 ? (int)rc : 0;
 }
 
@@ -59,21 +66,26 @@ static int add_contact_fields(struct tact_layout *to,
             return (int)rc;
         }
     }
-    int rc = add_contact_element_field(to, "pieces",
+    int rc = add_contact_element_field(to, TACT_FIELD_OUTPUT, "pieces",
                                        "each: centre m, normal, impulse on the first N s, N m s",
                                        optional_fields->pieces);
     rc = rc ? rc
-            : add_contact_element_field(to, "preload", SESSION_PRELOAD_UNIT,
+            : add_contact_element_field(to, TACT_FIELD_OUTPUT, "preload", SESSION_PRELOAD_UNIT,
                                         optional_fields->preload);
     rc = rc ? rc
             : add_contact_element_field(
-                  to, "springs",
+                  to, TACT_FIELD_OUTPUT, "springs",
                   "each: impulse N s, N m s, angle rad, world; of the patch, then its "
                   "pieces",
                   optional_fields->springs);
+    rc = rc ? rc
+            : add_contact_element_field(to, TACT_FIELD_OUTPUT, "state",
+                                        "what the contact model keeps", optional_fields->state);
     return rc ? rc
-              : add_contact_element_field(to, "state", "what the contact model keeps",
-                                          optional_fields->state);
+              : add_contact_element_field(to, TACT_FIELD_INPUT, MEASURED_FIELD,
+                                          "pose of the first, then of the second at which the "
+                                          "contact was measured: m (3), quat_wxyz; 0 those now",
+                                          optional_fields->measured);
 }
 
 static struct session_optional_fields optional_fields_of_pair(const struct tact_session *s,
@@ -152,10 +164,18 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
     return 0;
 }
 
-/* Makes the fields of a list element, and their values for a contact that is not in the list. */
-static int make_contact_list_element(struct tact_session *s)
+/* Makes the fields of a list element, and their values for a contact that is not in the list. log:
+ * the one that is replayed, or NULL. */
+static int make_contact_list_element(struct tact_session *s, const struct tact_log *log)
 {
+    const struct tact_layout *logged = log ? tact_log_element(log) : NULL;
+    const int has_measured_poses =
+        log ? logged && tact_layout_find(logged, MEASURED_FIELD) : tact_session_may_carry_fields(s);
     s->optional_fields = optional_fields_of_any_pair(s);
+    s->optional_fields.measured = has_measured_poses ? SESSION_MEASURED_POSES : 0;
+    s->measured_poses_offset =
+        (uint32_t)(CONTACT_EXTRAS_OFFSET + s->optional_fields.pieces + s->optional_fields.preload +
+                   s->optional_fields.springs + s->optional_fields.state);
     int rc = add_contact_fields(&s->contact_element_layout, &s->optional_fields);
     if (rc) {
         return rc;
@@ -210,7 +230,7 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
                                  struct tact_error *err)
 {
     size_t pairs = 0;
-    int rc = make_contact_list_element(s);
+    int rc = make_contact_list_element(s, log);
     if (rc || !log) {
         return rc ? rc : add_contact_list(s);
     }
@@ -332,7 +352,7 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     v[CONTACT_LIMITS_OFFSET] = c->limits;
     memcpy(v + CONTACT_MARGINS_OFFSET, &c->margins, sizeof c->margins);
     const int length = optional_fields.pieces + optional_fields.preload + optional_fields.springs +
-                       optional_fields.state;
+                       optional_fields.state + optional_fields.measured;
     if (length > 0) {
         memset(next_optional_value, 0, (size_t)length * sizeof *v);
     }
@@ -348,6 +368,9 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     }
     if (optional_fields.state) {
         fill_model_state_fields(s, pair, next_optional_value + optional_fields.springs);
+    }
+    if (optional_fields.measured && near_pair) {
+        memcpy(v + s->measured_poses_offset, near_pair->measured, sizeof near_pair->measured);
     }
 }
 

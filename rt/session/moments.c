@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "rt/clock.h"
+#include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
 
 #define MAX_ENDED_OVERLAP_TICKS                                                                    \
@@ -53,7 +54,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     const char *wanted_source = s->scene->moments.source;
     struct tact_source_scene scene;
     strcpy(s->report.source, "host");
-    if (!strcmp(wanted_source, "host")) {
+    if (!strcmp(wanted_source, "host") || !strcmp(wanted_source, "thread")) {
         return 0;
     }
     int requires_source = !strcmp(wanted_source, "opencl");
@@ -301,7 +302,8 @@ static void replay_pair_moments(struct tact_session *s, int pair, struct tact_mo
     memcpy(m, v + CONTACT_MOMENTS_OFFSET, sizeof *m);
 }
 
-static void count_pair_measurement(struct tact_session *s, struct session_pair *p, uint32_t age)
+void tact_session_count_pair_measurement(struct tact_session *s, struct session_pair *p,
+                                         uint32_t age)
 {
     struct tact_session_report *r = &s->report;
     r->ages[age < TACT_SESSION_AGES ? age : TACT_SESSION_AGES - 1]++;
@@ -326,6 +328,7 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         struct session_near_pair *near_pair = tact_session_near_pair_state(s, i);
         near_pair->status = 0;
         near_pair->age = AGE_OF_HOST_MOMENTS;
+        memset(near_pair->measured, 0, sizeof near_pair->measured);
         if (!tact_world_is_close(s->world, i)) {
             near_pair->unmeasured_tick_count = 0;
             near_pair->last.frame = 0;
@@ -346,7 +349,7 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
                 carry_overlap_of_unmeasured_pair(s, i, &m);
             } else {
                 store_overlap_to_carry_forward(s, i, &m);
-                count_pair_measurement(s, p, near_pair->age);
+                tact_session_count_pair_measurement(s, p, near_pair->age);
             }
         }
         if (near_pair->status < 0) {

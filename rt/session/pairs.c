@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/session/field_source_internal.h"
+#include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
 
 /* capacity for pairs, as a multiple of the largest number of near pairs; at least as many as a
@@ -115,6 +117,7 @@ struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int p
     if (s->is_moment_source_open) {
         tact_session_init_pair_source(s, p);
     }
+    tact_session_init_field_pair(s, p);
     return p;
 }
 

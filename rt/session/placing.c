@@ -5,6 +5,9 @@
  * In real time the cost of a pair is its measured time on the host, or the estimate of the source.
  * On a free-wheeling clock it is estimated from its triangles, so that a run can be repeated.
  */
+#include <string.h>
+#include "contact/world/carry_internal.h"
+#include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
 
 /* fraction of moments.host_time up to which a pair may return to the host */
@@ -54,9 +57,12 @@ void tact_session_init_pair_source(const struct tact_session *s, struct session_
     int a, b;
     tact_world_pair_shapes(s->world, p->number, &a, &b);
     p->source = find_pair_of_shapes(s, (uint32_t)a, (uint32_t)b);
-    p->cost_ns = estimate_host_cost(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
+    const int uses_moments = tact_world_model(s->world, p->number)->moments;
+    p->cost_ns = uses_moments ? estimate_host_cost(tact_world_shape(s->world, a),
+                                                   tact_world_shape(s->world, b))
+                              : 0.0;
     p->scale = 1.0;
-    p->by_source = s->requires_source;
+    p->by_source = s->requires_source && uses_moments;
 }
 
 void tact_session_assign_pairs(struct tact_session *s, int requires_source)
@@ -101,29 +107,41 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
     update_mean_cost(p, p->scale * (double)ns);
 }
 
-uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p)
+/* Largest age of a result for a pair that the source measures by its cost, or always. */
+static uint32_t oldest_age(const struct tact_session *s, const struct session_pair *p,
+                           int is_always_by_source)
 {
     uint32_t age = s->scene->moments.max_age;
     int is_too_costly_for_host =
-        !s->requires_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
+        !is_always_by_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
     return is_too_costly_for_host && age < MAX_RESULT_AGE_TICKS ? MAX_RESULT_AGE_TICKS : age;
 }
 
-void tact_session_reassign_costliest_pair(struct tact_session *s)
+uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p)
+{
+    return oldest_age(s, p, s->requires_source);
+}
+
+uint32_t tact_session_oldest_field_age(const struct tact_session *s, const struct session_pair *p)
+{
+    return oldest_age(s, p, !strcmp(s->scene->moments.source, "thread"));
+}
+
+/* Moves the costliest pair to the source, or the cheapest one back, among those that is_measured()
+ * selects. */
+static void reassign_costliest(struct tact_session *s,
+                               int (*is_measured)(const struct tact_world *world, int pair))
 {
     const double host_time_limit = 1e9 * s->scene->moments.host_time;
     struct session_pair *most_expensive_pair = NULL, *least_expensive_pair = NULL;
     double total_host_cost = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
-    if (s->requires_source) {
-        return;
-    }
     for (int i = 0; i < count; i++) {
-        struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
-        if (!tact_world_is_close(s->world, near[i])) {
+        if (!is_measured(s->world, near[i])) {
             continue;
         }
+        struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
         if (p->by_source) {
             least_expensive_pair =
                 !least_expensive_pair || p->cost_ns < least_expensive_pair->cost_ns
@@ -143,4 +161,16 @@ void tact_session_reassign_costliest_pair(struct tact_session *s)
                                            HOST_TIME_RETURN_FRACTION * host_time_limit) {
         least_expensive_pair->by_source = 0;
     }
+}
+
+void tact_session_reassign_costliest_pair(struct tact_session *s)
+{
+    if (!s->requires_source) {
+        reassign_costliest(s, tact_world_is_close);
+    }
+}
+
+void tact_session_reassign_costliest_field(struct tact_session *s)
+{
+    reassign_costliest(s, tact_world_is_field_close);
 }

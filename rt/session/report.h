@@ -13,7 +13,8 @@ TACT_BEGIN_DECLS
  * One JSON object, to be freed with free(); NULL where memory is short. Not real-time safe. Numbers
  * that are not finite are null. Keys: ticks, executed, skipped, late, missed; wake_latency_us and
  * compute_us {p50, p99, p99.9, max}; moments {source, age, age_max, fallbacks, fallback_ticks,
- * source_pairs, host_pairs, unmeasured (pairs, times ticks, that could not be measured), ages
+ * source_pairs (measured beside the tick: by OpenCL, or pressure fields by a thread), host_pairs,
+ * unmeasured (pairs, times ticks, that could not be measured), ages
  * (pairs by age from 0, the last one: older), time_us {p50, p99, p99.9, max} of a tick's moments,
  * missed: ticks that missed and whose moments took over half a period, methods {NAME: pairs, times
  * ticks, that the host measured so, as named by tact_moments_count_name()}}, age in ticks since the

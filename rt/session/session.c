@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/world/carry_internal.h"
 #include "rt/clock.h"
 #include "rt/session/facts.h"
+#include "rt/session/field_source_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
@@ -89,6 +91,7 @@ int tact_session_create_unstarted(const struct tact_scene *scene,
     rc = rc ? rc : tact_session_connect_channels(s, log != NULL, err);
     rc = rc ? rc : tact_session_allocate_joint_values(s);
     rc = rc ? rc : tact_session_layout_fields(s, log, err);
+    rc = rc || !log ? rc : tact_session_open_field_source(s, 1);
     return rc ? rc : make_session_buffers(s);
 }
 
@@ -104,6 +107,10 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_check_devices_calibrated(*out, err);
     rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
+    rc = rc ? rc : tact_session_open_field_source(*out, 0);
+    if (!rc) {
+        tact_world_set_clock((*out)->world, tact_clock_now);
+    }
     /* a session that never ran writes no log */
     rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);
     rc = rc ? rc : tact_session_open_log(*out, err);
@@ -138,6 +145,7 @@ void tact_session_destroy(struct tact_session *s)
     if (s->is_moment_source_open) {
         s->source.ops->close(s->source.self);
     }
+    tact_session_close_field_source(s);
     tact_recorder_close(s->recorder, NULL);
     for (uint32_t i = 0; s->hands && i < s->scene->hands_count; i++) {
         free(s->hands[i].joint_names);

@@ -140,6 +140,7 @@ struct session_optional_fields {
     int springs; /* offset of the tangential springs of a contact with tangential compliance, and of
                     its pieces */
     int state;   /* number of state variables of the contact model */
+    int measured; /* number of values of the poses at which a contact may have been measured */
 };
 
 #define SESSION_MAX_NAMED_PAIRS 16 /* more pairs with one condition are counted, not named */
@@ -150,6 +151,8 @@ struct session_near_pair {
     int pair;       /* number of the pair in the world + 1: the slot of another pair is cleared */
     int32_t status; /* result of the overlap measurement in this tick, as of tact_moments_pair() */
     uint32_t age;   /* offset of the age in this tick [ticks], AGE_OF_HOST_MOMENTS for the host */
+    /* poses at which the pressure fields of the pair were measured; 0: those of this tick */
+    struct tact_pose measured[2];
     struct session_last_overlap { /* kept, as a lost contact may return */
         struct tact_moments moments;
         struct tact_pose a, b;
@@ -183,8 +186,10 @@ struct session_pair {
         uint64_t tick;         /* tick in which that overlap inside a body was found */
         int logged;            /* 1: the event of that overlap inside a body is in the log */
     } inside_overlap;
-    int by_source;              /* 1: source, 0: host */
-    uint64_t source_start_tick; /* first tick submitted to the source since it measures the pair */
+    int by_source;               /* 1: source, 0: host */
+    uint64_t source_start_tick;  /* first tick submitted to the source since it measures the pair */
+    uint64_t carried_tick_count; /* ticks that used an earlier measurement of its pressure fields */
+    int is_carrying_logged;      /* 1: the event of the first such tick is in the log */
     double cost_ns; /* time that the host takes, or would take, to measure the pair [ns] */
     double measured_host_cost_ns; /* since the source's last estimate [ns], or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
@@ -334,6 +339,9 @@ struct tact_session {
     struct tact_source_pair *source_pairs; /* ascending by their numbers in the world */
     int source_pair_count;
     double *source_pair_normals; /* last contact normal of each pair, 3 numbers each */
+
+    struct session_field_source *field_source; /* NULL: the solve measures all pressure fields */
+    uint32_t measured_poses_offset; /* of the poses in the fields of a contact of a list */
 
     struct tact_layout layout; /* layout of its records, or of the log that it replays */
     struct tact_layout contact_element_layout; /* fields of one contact in the contact list */
@@ -501,17 +509,9 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
 int tact_session_open_source(struct tact_session *s, struct tact_error *err);
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit_frame(struct tact_session *s, uint64_t tick);
-
-/* placing.c: assigns pairs to the moment source or the host. requires_source: always the source. */
-void tact_session_assign_pairs(struct tact_session *s, int requires_source);
-/* Moves a pair from the host to the source or back, at most one. Real-time safe, as those below. */
-void tact_session_reassign_costliest_pair(struct tact_session *s);
-void tact_session_init_pair_source(const struct tact_session *s, struct session_pair *p);
-/* Records the host time of a pair, or the source's estimate of it. */
-void tact_session_update_host_cost(struct session_pair *p, int64_t ns);
-void tact_session_update_source_cost(struct session_pair *p, int32_t ns);
-/* Largest age of a result for the pair that is advanced [ticks]. */
-uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p);
+/* Counts a measurement of a pair that is `age` ticks old. Real-time safe. */
+void tact_session_count_pair_measurement(struct tact_session *s, struct session_pair *p,
+                                         uint32_t age);
 
 /* pressure.c: the maps of the log, before it is opened. 0 or -ENOMEM. */
 int tact_session_open_logged_pressure(struct tact_session *s,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "rt/clock.h"
+#include "rt/session/field_source_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
@@ -103,7 +104,7 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
     if (had_moment_fallback && !s->is_moment_fallback_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fallback",
-                               "moments of a pair were computed on the host: the source is late");
+                               "a pair was measured in the tick: its source is late");
     }
     if (fault && !s->is_fault_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fault", s->report.fault.text);
@@ -115,6 +116,7 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     if (s->report.unmeasured) {
         log_first_unmeasured_pair(s, tick, now);
     }
+    tact_session_log_carried_fields(s, tick, now);
     tact_session_log_overlaps_inside_bodies(s, tick, now);
     tact_session_log_holds(s, tick, now);
     tact_session_log_other_sites(s, tick, now);
@@ -239,17 +241,20 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     update_gravity_of_bodies(s, t);
     int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);
+    tact_session_choose_pressure_map(s, tick);
+    tact_session_carry_fields(s);
+    s->moments_duration_ns = s->replayed_input_record ? 0 : tact_clock_now() - before;
+    solve_tick(s, tick);
     if (!s->replayed_input_record) {
-        s->moments_duration_ns = tact_clock_now() - before;
+        tact_session_count_measured_fields(s);
         tact_histogram_add(&s->report.moments, s->moments_duration_ns);
     }
-    tact_session_choose_pressure_map(s, tick);
-    solve_tick(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_session_check_outputs(s, tick);
     tact_world_begin(s->world);
     if (!s->is_ticked_by_caller) {
         tact_session_submit_frame(s, tick + 1);
+        tact_session_submit_fields(s, tick + 1);
     }
     record_tick(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);

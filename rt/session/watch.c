@@ -14,8 +14,8 @@ static void warn_of_status_changes(struct session_status_watcher *w,
     struct tact_messages to = w->session->options.messages;
     if (now->fallbacks && !w->last.fallbacks) {
         tact_message(to, TACT_MESSAGE_WARNING,
-                     "the source of overlap moments, %s, is late: the host computes them instead "
-                     "(t = %.3f s)",
+                     "pairs that another thread measures are late (moments: %s): the loop measures "
+                     "them itself (t = %.3f s)",
                      w->session->report.source, now->time);
     }
     if (now->unmeasured && !w->last.unmeasured) {

@@ -126,20 +126,20 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
     const struct field_shape_data *data[2] = {swapped ? q->data_b : q->data_a,
                                               swapped ? q->data_a : q->data_b};
     const double up[3] = {0.0, 0.0, 1.0};
-    const int is_on_box = shape[1]->kind == TACT_SHAPE_BOX && !data[1]->scratch;
+    const int is_on_box = shape[1]->kind == TACT_SHAPE_BOX && !data[1]->is_soft;
     b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE || is_on_box;
     if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE) ||
         !data[0]->own || (!b->plane && !data[1]->own)) {
         return 0;
     }
-    if (data[0]->scratch && data[1]->scratch && data[0]->rule.power != data[1]->rule.power) {
+    if (data[0]->is_soft && data[1]->is_soft && data[0]->rule.power != data[1]->rule.power) {
         return 0; /* refused by tact_field_find_pair() */
     }
     for (int i = 0; i < 2; i++) {
         b->radius[i] = shape[i]->size[0];
         b->compliance[i] = 1.0 / data[i]->slope; /* 0 of a rigid one */
     }
-    b->rule = data[0]->scratch ? &data[0]->rule : &data[1]->rule;
+    b->rule = data[0]->is_soft ? &data[0]->rule : &data[1]->rule;
     double distance[3];
     tact_v3_sub(distance, pose[0]->position, pose[1]->position);
     if (is_on_box) {
@@ -312,7 +312,7 @@ int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_sur
 /* 1 for a soft ball that has its own pressure field, not that of its mesh. */
 static int is_soft_ball(const struct tact_shape *shape, const struct field_shape_data *data)
 {
-    return shape->kind == TACT_SHAPE_SPHERE && data->own && data->scratch;
+    return shape->kind == TACT_SHAPE_SPHERE && data->own && data->is_soft;
 }
 
 int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,

@@ -16,9 +16,26 @@ static void release_field(void *data)
 {
     struct field_shape_data *d = data;
     tact_field_free(d->field);
-    tact_field_scratch_destroy(d->scratch);
-    free(d->points);
+    tact_field_workspace_free(&d->workspace);
     free(d);
+}
+
+int tact_field_workspace_create(struct field_workspace *workspace)
+{
+    workspace->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
+    workspace->points = malloc(sizeof *workspace->points);
+    if (!workspace->scratch || !workspace->points) {
+        tact_field_workspace_free(workspace);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void tact_field_workspace_free(struct field_workspace *workspace)
+{
+    tact_field_scratch_destroy(workspace->scratch);
+    free(workspace->points);
+    *workspace = (struct field_workspace){NULL, NULL};
 }
 
 /* Pressure layer of a material: that of its field, or with E* alone, of a shape of radius R on a
@@ -62,13 +79,12 @@ static int prepare_field(const struct tact_contact_model *model, const struct ta
         return rc ? rc : -ENOMEM;
     }
     rc = tact_field_of_shape(shape, &soft_layer, &d->field, err);
+    d->is_soft = soft;
     d->slope = soft ? tact_field_pressure_slope(&soft_layer) : INFINITY;
     d->own = soft_layer.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
         tact_field_make_quadrature_rule(tact_field_law_power(&soft_layer), &d->rule);
-        d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
-        d->points = malloc(sizeof *d->points);
-        rc = d->scratch && d->points ? 0 : -ENOMEM;
+        rc = tact_field_workspace_create(&d->workspace);
     }
     if (rc) {
         release_field(d);
@@ -108,21 +124,22 @@ static void add_patch_to_counts(const struct tact_pair_query *q, const struct fi
 
 /* A pair of two rigid solids, or with more polygons than the capacity, is reported as a contact
  * that cannot be opened. */
-static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
-                         struct tact_pair_piece *piece)
+static int measure_with_workspace(const struct tact_pair_query *q,
+                                  const struct field_workspace *workspace, struct tact_patch *patch,
+                                  struct tact_pair_piece *piece)
 {
-    const struct field_shape_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
+    const struct field_shape_data *a = q->data_a, *b = q->data_b;
     struct field_surface of;
     struct field_part part;
     int piece_count = 0;
-    if (!soft->scratch) {
+    if (!a->is_soft && !b->is_soft) {
         return -ERANGE;
     }
     int rc = tact_field_patch_of_balls(q, patch);
     if (rc) {
         return rc < 0 ? rc : 0;
     }
-    rc = tact_field_find_pair(q, soft->scratch, &of);
+    rc = tact_field_find_pair(q, workspace->scratch, &of);
     if (rc <= 0) {
         add_polygons_to_counts(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
@@ -133,8 +150,8 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     }
     tact_field_sum_polygons(&of, -1, &part);
     int group_count = tact_field_group_by_normal(&of, &part, q->most);
-    rc = tact_field_make_patch(q, &of, &part, soft->points, patch);
-    add_polygons_to_counts(q, &of, soft->points->lost > 0);
+    rc = tact_field_make_patch(q, &of, &part, workspace->points, patch);
+    add_polygons_to_counts(q, &of, workspace->points->lost > 0);
     if (group_count == 1) {
         if (!rc) {
             add_patch_to_counts(q, &part, patch);
@@ -145,7 +162,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     for (int g = 0; g < group_count; g++) {
         memset(&piece[piece_count].moments, 0, sizeof piece[piece_count].moments);
         tact_field_sum_polygons(&of, g, &part);
-        if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[piece_count].patch)) {
+        if (!tact_field_make_patch(q, &of, &part, workspace->points, &piece[piece_count].patch)) {
             add_patch_to_counts(q, &part, &piece[piece_count].patch);
             tact_field_map_pressure(q, &of, &part, &piece[piece_count].patch);
             piece_count++;
@@ -156,6 +173,25 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
         *patch = piece->patch;
     }
     return piece_count ? piece_count : -EDOM;
+}
+
+void tact_field_measure_at(const struct tact_pair_query *q, const struct tact_pose *poses,
+                           const struct field_workspace *workspace, struct pair_measurement *out)
+{
+    struct tact_pair_query at_poses = *q;
+    memcpy(out->pose, poses, sizeof out->pose);
+    memset(out->counts, 0, sizeof out->counts);
+    at_poses.pose_a = &out->pose[0];
+    at_poses.pose_b = &out->pose[1];
+    at_poses.counts = out->counts;
+    out->result = measure_with_workspace(&at_poses, workspace, &out->patch, out->piece);
+}
+
+static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
+                         struct tact_pair_piece *piece)
+{
+    const struct field_shape_data *a = q->data_a, *b = q->data_b;
+    return measure_with_workspace(q, a->is_soft ? &a->workspace : &b->workspace, patch, piece);
 }
 
 const struct tact_contact_model tact_model_field = {

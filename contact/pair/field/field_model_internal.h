@@ -3,7 +3,7 @@
 #define TACT_CONTACT_FIELD_MODEL_INTERNAL_H
 
 #include "contact/pair/field/field_internal.h"
-#include "contact/pair/model.h"
+#include "contact/pair/measurement_internal.h"
 
 /* Capacity for the polygons of a contact, and for the points that represent its pressure. */
 enum { TACT_FIELD_POLYGONS = 4096, TACT_FIELD_POINTS = 6144 };
@@ -35,16 +35,29 @@ struct field_quadrature_rule {
 
 void tact_field_make_quadrature_rule(double power, struct field_quadrature_rule *rule);
 
+/* Working memory of a thread for measurements, without state between them. */
+struct field_workspace {
+    struct tact_field_scratch *scratch;
+    struct field_points *points;
+};
+
+/* 0 or -ENOMEM; then both are NULL. */
+int tact_field_workspace_create(struct field_workspace *workspace);
+void tact_field_workspace_free(struct field_workspace *workspace);
+
 /* What the model's prepare() derives from a shape: its pressure field. */
 struct field_shape_data {
     struct tact_pressure_field *field;
     struct field_quadrature_rule rule; /* of a soft shape */
     double slope; /* slope of the level q with depth [Pa^(1/m)/m]; INFINITY: rigid */
     int own;      /* 1: the field is the shape's own, 0: that of its mesh */
-    struct tact_field_scratch *scratch; /* for a soft shape: working memory of the world's thread,
-                                           without state between queries */
-    struct field_points *points;        /* working memory for the points of the pressure's parts */
+    int is_soft;
+    struct field_workspace workspace; /* of a soft shape, for the world's thread */
 };
+
+/* Measures a pair at poses [2], not those of the query. Real-time safe. */
+void tact_field_measure_at(const struct tact_pair_query *q, const struct tact_pose *poses,
+                           const struct field_workspace *workspace, struct pair_measurement *out);
 
 /* Computes the points that represent the pressure of a group of polygons, -1: of all; centre and
  * axes are given. size: of the patch [m]. */

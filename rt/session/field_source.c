@@ -1,0 +1,369 @@
+#include "rt/session/field_source_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/field/field_model_internal.h"
+#include "contact/pair/models_internal.h"
+#include "contact/world/carry_internal.h"
+#include "rt/clock.h"
+#include "rt/session/placing_internal.h"
+#include "rt/session/session_internal.h"
+#include "rt/thread_internal.h"
+
+enum { MAX_SOURCE_FIELD_PAIRS = 32 }; /* largest number of pairs measured beside a tick */
+
+/* interval at which the thread looks for the next frame, as a fraction of the period */
+#define POLL_FRACTION_OF_PERIOD 40
+#define LONGEST_POLL_INTERVAL_NS 1000000
+/* time without a frame after which the thread looks for one at the longest interval */
+#define IDLE_AFTER_NS 100000000
+
+/* A pair to be measured, with the poses of its shapes. */
+struct field_task {
+    int pair;
+    struct tact_pair_query query;
+    struct tact_pose pose[2];
+};
+
+/* The pairs to be measured in a tick. */
+struct field_frame {
+    uint64_t number; /* number of the frame, from 1: ticks that were not skipped */
+    uint64_t tick;
+    int count;
+    struct field_task task[MAX_SOURCE_FIELD_PAIRS];
+};
+
+struct field_result {
+    int pair;
+    int64_t cost_ns; /* time of the measurement */
+    struct pair_measurement measurement;
+};
+
+struct field_results {
+    uint64_t number, tick; /* those of the frame; number 0: none yet */
+    int count;
+    struct field_result result[MAX_SOURCE_FIELD_PAIRS];
+};
+
+struct session_field_source {
+    int measures_all_pairs; /* 1: every pair, 0: those that the tick has no time for */
+    uint64_t frame_count;
+    struct field_workspace workspace;  /* of the thread, or of the tick where there is none */
+    struct field_results *own_results; /* results where there is no thread */
+    struct field_frame *frames;        /* frames by number, where there is no thread */
+    uint64_t frame_slots;
+    struct tact_triple *submitted, *finished;
+    pthread_t thread;
+    int is_thread_started;
+    _Atomic int stop;
+    int64_t poll_interval_ns;
+};
+
+int tact_session_may_carry_fields(const struct tact_session *s)
+{
+    const char *source = s->scene->moments.source;
+    if (!strcmp(source, "host") || !s->scene->moments.max_age) {
+        return 0;
+    }
+    return tact_world_has_fields(s->world) &&
+           (!strcmp(source, "thread") || s->options.clock == TACT_LOOP_REAL);
+}
+
+static void measure_task(const struct field_task *task, const struct field_workspace *workspace,
+                         struct field_result *out)
+{
+    const int64_t start_ns = tact_clock_now();
+    out->pair = task->pair;
+    tact_field_measure_at(&task->query, task->pose, workspace, &out->measurement);
+    out->cost_ns = tact_clock_now() - start_ns;
+}
+
+static void measure_frame(const struct field_frame *frame, const struct field_workspace *workspace,
+                          struct field_results *out)
+{
+    out->number = frame->number;
+    out->tick = frame->tick;
+    out->count = frame->count;
+    for (int i = 0; i < frame->count; i++) {
+        measure_task(&frame->task[i], workspace, &out->result[i]);
+    }
+}
+
+static void *measure_submitted_frames(void *argument)
+{
+    struct session_field_source *f = argument;
+    int64_t last_frame_ns = tact_clock_now();
+    while (!atomic_load(&f->stop)) {
+        int is_new = 0;
+        const struct field_frame *frame = tact_triple_read(f->submitted, &is_new);
+        if (!is_new) {
+            const int64_t now = tact_clock_now();
+            tact_clock_sleep_until(now + (now - last_frame_ns > IDLE_AFTER_NS
+                                              ? LONGEST_POLL_INTERVAL_NS
+                                              : f->poll_interval_ns));
+            continue;
+        }
+        measure_frame(frame, &f->workspace, tact_triple_write_begin(f->finished));
+        tact_triple_publish(f->finished);
+        last_frame_ns = tact_clock_now();
+    }
+    return NULL;
+}
+
+static int start_thread(struct tact_session *s, struct session_field_source *f)
+{
+    const struct tact_thread_options options = {.name = "tact-fields"};
+    f->poll_interval_ns = s->period_ns / POLL_FRACTION_OF_PERIOD;
+    if (f->poll_interval_ns > LONGEST_POLL_INTERVAL_NS) {
+        f->poll_interval_ns = LONGEST_POLL_INTERVAL_NS;
+    }
+    int rc = tact_triple_create(&f->submitted, sizeof(struct field_frame), 0);
+    rc = rc ? rc : tact_triple_create(&f->finished, sizeof(struct field_results), 0);
+    rc = rc ? rc : tact_thread_start(&f->thread, &options, measure_submitted_frames, f);
+    f->is_thread_started = !rc;
+    return rc;
+}
+
+/* Allocates what the tick needs where it measures at earlier poses itself. */
+static int allocate_without_thread(struct tact_session *s, struct session_field_source *f)
+{
+    f->frame_slots = s->scene->moments.max_age;
+    f->own_results = calloc(1, sizeof *f->own_results);
+    f->frames = calloc(f->frame_slots + 1, sizeof *f->frames);
+    return f->own_results && f->frames ? 0 : -ENOMEM;
+}
+
+int tact_session_open_field_source(struct tact_session *s, int is_replay)
+{
+    if (!s->optional_fields.measured) {
+        return 0;
+    }
+    struct session_field_source *f = calloc(1, sizeof *f);
+    s->field_source = f;
+    if (!f) {
+        return -ENOMEM;
+    }
+    f->measures_all_pairs = !strcmp(s->scene->moments.source, "thread");
+    int rc = tact_field_workspace_create(&f->workspace);
+    for (int i = 0; i < s->pair_count; i++) {
+        tact_session_init_field_pair(s, &s->pairs[i]);
+    }
+    if (!rc && !is_replay && s->options.clock == TACT_LOOP_REAL) {
+        rc = start_thread(s, f);
+    } else {
+        rc = rc ? rc : allocate_without_thread(s, f);
+    }
+    if (!rc && !is_replay) {
+        tact_session_submit_fields(s, 0);
+    }
+    return rc;
+}
+
+void tact_session_close_field_source(struct tact_session *s)
+{
+    struct session_field_source *f = s->field_source;
+    if (!f) {
+        return;
+    }
+    if (f->is_thread_started) {
+        atomic_store(&f->stop, 1);
+        pthread_join(f->thread, NULL);
+    }
+    tact_triple_free(f->submitted);
+    tact_triple_free(f->finished);
+    tact_field_workspace_free(&f->workspace);
+    free(f->own_results);
+    free(f->frames);
+    free(f);
+    s->field_source = NULL;
+}
+
+void tact_session_init_field_pair(const struct tact_session *s, struct session_pair *p)
+{
+    if (s->field_source && tact_world_model(s->world, p->number) == &tact_model_field) {
+        p->by_source = s->field_source->measures_all_pairs;
+        p->source_start_tick = UINT64_MAX;
+    }
+}
+
+/* Sets the shapes and poses of a task to those of a near pair in this tick. */
+static void make_task(const struct tact_session *s, int pair, struct field_task *task)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    const struct tact_pose *poses = tact_world_shape_poses(s->world);
+    task->pair = pair;
+    task->pose[0] = poses[c->a];
+    task->pose[1] = poses[c->b];
+    tact_world_make_field_query(s->world, pair, &task->query);
+}
+
+void tact_session_submit_fields(struct tact_session *s, uint64_t tick)
+{
+    struct session_field_source *f = s->field_source;
+    if (!f || s->replayed_input_record) {
+        return;
+    }
+    if (f->is_thread_started && !f->measures_all_pairs) {
+        tact_session_reassign_costliest_field(s);
+    }
+    struct field_frame *frame = f->is_thread_started ? tact_triple_write_begin(f->submitted)
+                                                     : &f->frames[f->frame_count % f->frame_slots];
+    int near_count;
+    const int *near = tact_world_near(s->world, &near_count);
+    frame->number = ++f->frame_count;
+    frame->tick = tick;
+    frame->count = 0;
+    for (int k = 0; k < near_count && frame->count < MAX_SOURCE_FIELD_PAIRS; k++) {
+        if (!tact_world_is_field_close(s->world, near[k])) {
+            continue;
+        }
+        struct session_pair *p = tact_session_find_or_add_pair(s, near[k]);
+        if (p->by_source) {
+            make_task(s, near[k], &frame->task[frame->count++]);
+            p->source_start_tick = p->source_start_tick == UINT64_MAX ? tick : p->source_start_tick;
+        }
+    }
+    if (f->is_thread_started && frame->count) {
+        tact_triple_publish(f->submitted);
+    }
+}
+
+/* The newest results; without a thread those that are as old as moments.max_age allows. NULL where
+ * there are none. */
+static const struct field_results *read_newest_results(struct session_field_source *f)
+{
+    if (f->is_thread_started) {
+        return tact_triple_read(f->finished, NULL);
+    }
+    if (f->frame_count < f->frame_slots) {
+        return NULL;
+    }
+    measure_frame(&f->frames[f->frame_count % f->frame_slots], &f->workspace, f->own_results);
+    return f->own_results;
+}
+
+static const struct field_result *find_result(const struct field_results *results, int pair)
+{
+    for (int i = 0; i < results->count; i++) {
+        if (results->result[i].pair == pair) {
+            return &results->result[i];
+        }
+    }
+    return NULL;
+}
+
+/* Notes which measurement a pair uses in this tick, for the record and the report. */
+static void use_measurement(struct tact_session *s, int pair,
+                            const struct pair_measurement *measurement, uint32_t age)
+{
+    struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
+    tact_world_set_measurement(s->world, pair, measurement);
+    near_pair->status = measurement->result >= 0;
+    near_pair->age = age;
+    memcpy(near_pair->measured, measurement->pose, sizeof near_pair->measured);
+    tact_session_count_pair_measurement(s, tact_session_find_or_add_pair(s, pair), age);
+}
+
+/* Uses the newest result for a pair, if there is one that is not too old and can be carried: no
+ * contact begins late. Returns 1 where the source is late. */
+static int use_newest_result(struct tact_session *s, int pair, const struct field_results *results)
+{
+    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    if (!p->by_source || !results || results->tick < p->source_start_tick) {
+        return 0;
+    }
+    const uint64_t age = s->field_source->frame_count - results->number + 1;
+    const struct field_result *result = find_result(results, pair);
+    if (age > tact_session_oldest_field_age(s, p)) {
+        return 1;
+    }
+    if (!result) {
+        return 0;
+    }
+    tact_session_update_host_cost(p, result->cost_ns);
+    if (!tact_world_can_carry(s->world, pair, &result->measurement)) {
+        return 0;
+    }
+    use_measurement(s, pair, &result->measurement, (uint32_t)age);
+    p->carried_tick_count += age > 1;
+    return 0;
+}
+
+/* Measures a pair of a replay at the poses of the log, if the log has earlier ones. */
+static void replay_measurement(struct tact_session *s, int pair)
+{
+    struct field_results *own = s->field_source->own_results;
+    const double *v = tact_session_logged_contact_values(s, pair, s->replayed_input_record);
+    const uint32_t age = (uint32_t)v[CONTACT_STATUS_OFFSET + 1];
+    struct field_task task;
+    if (age == AGE_OF_HOST_MOMENTS || own->count == MAX_SOURCE_FIELD_PAIRS) {
+        return;
+    }
+    make_task(s, pair, &task);
+    memcpy(task.pose, v + s->measured_poses_offset, sizeof task.pose);
+    struct field_result *result = &own->result[own->count++];
+    measure_task(&task, &s->field_source->workspace, result);
+    use_measurement(s, pair, &result->measurement, age);
+}
+
+void tact_session_carry_fields(struct tact_session *s)
+{
+    struct session_field_source *f = s->field_source;
+    const int is_replay = s->replayed_input_record != NULL;
+    int near_count, is_late = 0;
+    if (!f || (is_replay && s->recomputes_source_moments)) {
+        return;
+    }
+    /* A pressure map is that of the present poses. */
+    const struct field_results *results =
+        is_replay || s->pressure_map_of_tick ? NULL : read_newest_results(f);
+    const int *near = tact_world_near(s->world, &near_count);
+    if (is_replay) {
+        f->own_results->count = 0;
+    }
+    for (int k = 0; k < near_count; k++) {
+        if (!tact_world_is_field_close(s->world, near[k])) {
+            continue;
+        }
+        if (is_replay) {
+            replay_measurement(s, near[k]);
+        } else {
+            is_late += use_newest_result(s, near[k], results);
+        }
+    }
+    s->report.fallbacks += (uint64_t)is_late;
+    s->report.fallback_ticks += is_late > 0;
+}
+
+void tact_session_count_measured_fields(struct tact_session *s)
+{
+    int near_count;
+    const int *near = tact_world_near(s->world, &near_count);
+    for (int k = 0; k < near_count; k++) {
+        const int64_t ns = tact_world_measurement_ns(s->world, near[k]);
+        if (ns > 0) {
+            struct session_pair *p = tact_session_find_or_add_pair(s, near[k]);
+            tact_session_update_host_cost(p, ns);
+            tact_session_count_pair_measurement(s, p, AGE_OF_HOST_MOMENTS);
+            s->moments_duration_ns += ns;
+        }
+    }
+}
+
+void tact_session_log_carried_fields(struct tact_session *s, uint64_t tick, int64_t now)
+{
+    static const char what[] = ": an earlier measurement is carried forward";
+    int near_count;
+    const int *near = tact_world_near(s->world, &near_count);
+    for (int k = 0; s->field_source && k < near_count; k++) {
+        struct session_pair *p = tact_session_find_or_add_pair(s, near[k]);
+        if (p->carried_tick_count && !p->is_carrying_logged) {
+            char text[PAIR_NAME_BYTES + sizeof what];
+            tact_session_name_pair(s, near[k], text);
+            memcpy(text + strlen(text), what, sizeof what);
+            tact_recorder_event_rt(s->recorder, tick, now, "carried", text);
+            p->is_carrying_logged = 1;
+        }
+    }
+}
