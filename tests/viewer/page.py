@@ -105,7 +105,7 @@ def check_plots(browser, rows):
         const plots = tactPage.panels.plots, draw = plots.drawStrip, strips = [];
         plots.choose(plots.groups()[0].list.find((q) => q.unit === "ticks"));
         plots.drawStrip = (canvas, top, unit, list) => { strips.push([top, list.map((s) => s.q.unit)]); };
-        plots.draw(tactPage.frames, 2.5, false);
+        plots.draw(tactPage.frames, 2.5, false, []);
         plots.drawStrip = draw;
         return JSON.stringify(strips);
     })()"""))
@@ -190,6 +190,15 @@ def check_events(browser, tact, log):
     listed = browser.evaluate("[...document.querySelectorAll('#events tr')].map((e) => e.textContent)")
     period = browser.evaluate("tactPage.hello.period")
     assert listed == [f"{e['tick'] * period:.3f} s{e['name']}: {e['text']}" for e in reversed(sorted(found, key=lambda e: e["tick"]))], listed
+    show(browser, 4000)
+    inked = json.loads(browser.evaluate("""(() => { // columns of the plot without numbers whose middle is drawn on, between the lines of the axis
+        const canvas = byId("plot"), width = canvas.width, first = 0.2 * width;
+        tactPage.panels.plots.draw([], 4, false, tactPage.events.marks);
+        const bare = canvas.getContext("2d").getImageData(0, 30, width, 1).data;
+        return JSON.stringify(Array.from({ length: width }, (_, x) => x).filter((x) => x > first && bare[4 * x + 3] > 0));
+    })()"""))
+    width = browser.evaluate("byId('plot').clientWidth")
+    assert inked == [round(width - (width - 54) * (4 - e["tick"] * period) / 10) for e in found], (inked, found)
     for i, event in enumerate(found):
         show(browser, 4000)
         box = browser.evaluate(f"""(() => {{

@@ -85,8 +85,9 @@ class Events {
   add(tick, name, text) {
     const time = tick * this.period, mark = element("i"), row = element("tr"), what = element("td", "", text ? name + ": " + text : name);
     mark.title = figure(time, 3) + " s, " + what.textContent;
+    const isLimit = ["fault", "slip"].includes(name);
     for (const e of [mark, what]) {
-      e.classList.toggle("limit", ["fault", "slip"].includes(name));
+      e.classList.toggle("limit", isLimit);
     }
     row.append(element("td", "number quiet", figure(time, 3) + " s"), what);
     for (const e of [mark, row]) {
@@ -96,7 +97,7 @@ class Events {
     // A slip is known once its way is long enough, and has the tick in which it began.
     const later = this.marks.findLastIndex((m) => m.time <= time);
     this.table.insertBefore(row, later < 0 ? null : this.marks[later].row);
-    this.marks.splice(later + 1, 0, { time, mark, row });
+    this.marks.splice(later + 1, 0, { time, isLimit, mark, row });
     if (this.marks.length > MAX_EVENTS) {
       const old = this.marks.shift();
       old.mark.remove();

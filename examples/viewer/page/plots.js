@@ -239,12 +239,13 @@ class Plots {
     this.onchange(this.chosen.filter((q) => q.at !== undefined).map((q) => q.at));
   }
 
-  // One strip for each unit, so that no axis has two.
-  draw(frames, now, dark) {
+  // One strip for each unit, so that no axis has two. events: their times and whether each is a limit that was reached.
+  draw(frames, now, dark, events) {
     const colours = PLOT_COLOURS[dark ? "dark" : "light"];
     this.lines.forEach((line, i) => { line.style.background = colours[i]; });
     const units = [...new Set(this.chosen.map((q) => q.unit))];
     const canvas = this.open("plot", STRIP_HEIGHT * Math.max(units.length, 1) + AXIS_HEIGHT);
+    this.drawEvents(canvas, STRIP_HEIGHT * Math.max(units.length, 1), events, now);
     units.forEach((unit, k) => {
       const list = this.chosen.map((q, i) => ({ q, colour: colours[i] })).filter((s) => s.q.unit === unit);
       this.drawStrip(canvas, STRIP_HEIGHT * k, unit, list, frames, now);
@@ -271,6 +272,16 @@ class Plots {
     canvas.g.lineTo(canvas.w, y(period));
     canvas.g.stroke();
     this.drawTimes(canvas, now);
+  }
+
+  // A line across all strips at each event.
+  drawEvents({ g, w, ink, limit }, bottom, events, now) {
+    for (const { time, isLimit } of events.filter((e) => e.time >= now - PLOT_SECONDS && e.time <= now)) {
+      g.fillStyle = isLimit ? limit : ink;
+      g.globalAlpha = 0.5;
+      g.fillRect(Math.round(w - (w - AXIS_WIDTH) * (now - time) / PLOT_SECONDS), 14, 1, bottom - 18);
+    }
+    g.globalAlpha = 1;
   }
 
   // From where the plot begins, or where the session does.

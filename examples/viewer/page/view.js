@@ -190,7 +190,7 @@ function draw() {
   page.panels.drawContacts(frame, page.stage.selected);
   page.panels.drawTables(frame);
   page.panels.markSelected(page.stage.selected);
-  page.panels.plots.draw(page.frames, frame.time, page.dark);
+  page.panels.plots.draw(page.frames, frame.time, page.dark, page.events.marks);
   page.panels.drawLatency(page.frames, frame);
   byId("clock").textContent = frame.time.toFixed(3) + " s   tick " + frame.tick;
   byId("rates").textContent = count(frame.contacts.length + frame.leftOut, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
