@@ -340,7 +340,7 @@ void tact_session_count_measured_fields(struct tact_session *s)
 {
     int near_count;
     const int *near = tact_world_near(s->world, &near_count);
-    for (int k = 0; k < near_count; k++) {
+    for (int k = 0; tact_world_has_fields(s->world) && k < near_count; k++) {
         const int64_t ns = tact_world_measurement_ns(s->world, near[k]);
         if (ns > 0) {
             struct session_pair *p = tact_session_find_or_add_pair(s, near[k]);

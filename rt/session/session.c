@@ -108,7 +108,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
     rc = rc ? rc : tact_session_open_field_source(*out, 0);
-    if (!rc) {
+    if (!rc && tact_world_has_fields((*out)->world)) {
         tact_world_set_clock((*out)->world, tact_clock_now);
     }
     /* a session that never ran writes no log */
