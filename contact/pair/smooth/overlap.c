@@ -57,10 +57,11 @@ static double distance_between(const double a[3], const double b[3])
     return tact_v3_norm(d);
 }
 
-/* The leaf of a tree whose middle is nearest to a point in the shape's frame. */
+/* The leaf of a tree whose middle is nearest to a point in the shape's frame; the root where a
+ * coordinate is not finite. */
 static const struct chart_node *nearest_leaf(const struct tact_charts *charts, const double at[3])
 {
-    const struct chart_node *nearest = NULL;
+    const struct chart_node *nearest = &charts->nodes[0];
     double least = INFINITY;
     int stack[CHART_TREE_STACK_DEPTH], count = 1;
     stack[0] = 0;
