@@ -16,6 +16,7 @@
 #include "devices/network/channel_internal.h"
 #include "devices/network/seeded_link_internal.h"
 #include "rt/wave_internal.h"
+#include "support/wave_line.h"
 
 /* POSITION_WALL_FORCE: the force sent back is the wall's, not the drive's */
 enum mode { WAVES, WAVES_WITHOUT_POSITION, POSITION_FORCE, POSITION_WALL_FORCE, POSITION_POSITION };
@@ -221,8 +222,6 @@ static double ideal_press_force(const struct hand *hand)
 enum { DELAYS = 6 };
 static const double delays_ms[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
 
-static const double expected_drag[DELAYS] = {0.40, 0.44, 0.55, 0.74, 1.02, 1.15}; /* [N] */
-
 /* largest force of the robot on the wall with the average hand [N] */
 static const double max_wall_impact_force = 1.5 * 5.8;
 
@@ -233,6 +232,43 @@ static struct run_options options_of_plain_link(enum mode mode, int hand, double
                                 .link = {.delay = 1e-3 * delay_ms},
                                 .press_time = 10.0,
                                 .tank = 1.0};
+}
+
+/* Used in the next tick at the earliest. */
+static struct wave_line_options wave_line_of_hand(const struct hand *hand, double delay_ms)
+{
+    return (struct wave_line_options){.hand_mass = hand->mass,
+                                      .hand_damping = hand->damping,
+                                      .hand_stiffness = hand->stiffness,
+                                      .impedance = impedance,
+                                      .delay = 1e-3 * fmax(1.0, delay_ms)};
+}
+
+/* The page has drags of the average hand, probably without the correction of positions. Its 1.15 N
+ * at 200 ms are left out: these equations have 1.32 N there, and 1.11 N, impedance times rate of
+ * the hand, before anything returns from the robot. */
+static void line_equations_have_the_published_drag(void **state)
+{
+    (void)state;
+    static const double published_drag[] = {0.40, 0.44, 0.55, 0.74, 1.02}; /* [N] */
+    static const double impedances[] = {3.0, 10.0, 30.0}, published_at_120_ms[] = {0.5, 1.1, 2.5};
+    for (int i = 0; i < 5; i++) {
+        struct wave_line_options o = wave_line_of_hand(&hands[1], delays_ms[i]);
+        o.without_position = 1;
+        const double drag = wave_line_drag(&o, 1500);
+        print_message("%3.0f ms: drag %.3f N, published %.2f\n", delays_ms[i], drag,
+                      published_drag[i]);
+        assert_true(fabs(drag / published_drag[i] - 1.0) < 0.03);
+    }
+    for (int i = 0; i < 3; i++) {
+        struct wave_line_options o = wave_line_of_hand(&hands[1], 120.0);
+        o.without_position = 1;
+        o.impedance = impedances[i];
+        const double drag = wave_line_drag(&o, 1500);
+        print_message("%2.0f N s/m: drag %.3f N at 120 ms, published %.1f\n", o.impedance, drag,
+                      published_at_120_ms[i]);
+        assert_true(fabs(drag - published_at_120_ms[i]) <= 0.05);
+    }
 }
 
 /* With room in the tank, the press is that of no delay, and the robot hits the wall with at most
@@ -252,6 +288,8 @@ static void wave_press_equals_that_without_delay(void **state)
                           f.drag, r.peak, r.late_speed);
             assert_true(does_settle(r));
             assert_true(r.least_energy > -1e-12 && r.counts.missing_wave_count == 0);
+            const struct wave_line_options line = wave_line_of_hand(&hands[h], delays_ms[i]);
+            assert_true(fabs(f.drag / wave_line_drag(&line, 1500) - 1.0) < 0.01);
             if (h == 1) {
                 o.free = 0;
                 o.tank = 0.1;
@@ -261,7 +299,6 @@ static void wave_press_equals_that_without_delay(void **state)
                 assert_true(press_result_with_tank.press_force <= r.press_force &&
                             press_result_with_tank.press_force > 2.9);
                 assert_true(fabs(r.press_force / ideal_press_force(&hands[h]) - 1.0) < 0.01);
-                assert_true(f.drag < (delays_ms[i] < 200.0 ? 1.05 : 1.16) * expected_drag[i]);
                 assert_true(r.peak < max_wall_impact_force);
             }
         }
@@ -316,6 +353,7 @@ static void position_modes_of_teleoperation_need_a_fast_link(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_equations_have_the_published_drag),
         cmocka_unit_test(wave_press_equals_that_without_delay),
         cmocka_unit_test(waves_without_position_act_as_a_spring),
         cmocka_unit_test(position_modes_of_teleoperation_need_a_fast_link),
