@@ -115,7 +115,7 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
         if (body) {
             assemble_constraint_body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k],
                                           w->y[k]);
-            tact_rows_add_schur(s, w->j[k], w->y[k], 6);
+            tact_rows_add_schur(s, w->j[k], w->y[k], 6, 0);
         }
     }
     double linear_mobility = s[0] + s[7] + s[14], angular_mobility = s[21] + s[28] + s[35];

@@ -239,6 +239,6 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     for (int k = 0; k < block->node_count; k++) {
         struct block_jacobian_node *node = &block->nodes[k];
         compute_mobility_columns(world, node);
-        tact_rows_add_schur(s, node->j, node->y, node->dof);
+        tact_rows_add_schur(s, node->j, node->y, node->dof, node->node < world->body_count ? 3 : 0);
     }
 }

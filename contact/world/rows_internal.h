@@ -41,21 +41,42 @@ static inline void tact_rows_apply_impulse(double *v, const double *y, const dou
 }
 
 /* Adds J^T Y to the symmetric 6 x 6 Schur matrix S of a contact. Only entries on and left of the
- * diagonal are set, and one right of it in every other row. */
-static inline void tact_rows_add_schur(double *s, const double *j, const double *y, int dof)
+ * diagonal are set, and one right of it in every other row. The first `translations` rows of J have
+ * zeros in columns 3 to 5, as those of a free body's translation have: these products are left out
+ * of the last two rows of S. */
+static inline void tact_rows_add_schur(double *s, const double *j, const double *y, int dof,
+                                       int translations)
 {
-    for (int i = 0; i < 6; i += 2) {
-        tact_row2 *upper = (tact_row2 *)(s + 6 * i), *lower = (tact_row2 *)(s + 6 * (i + 1));
-        for (int k = 0; 2 * k <= i; k++) {
-            tact_row2 a = upper[k], b = lower[k];
-            for (int m = 0; m < dof; m++) {
-                tact_row2 row = TACT_AS_ROW_OF_PAIRS(y + 6 * m)[k];
-                a += row * j[6 * m + i];
-                b += row * j[6 * m + i + 1];
-            }
-            upper[k] = a;
-            lower[k] = b;
+    tact_row2 sum[6] = {TACT_AS_ROW_OF_PAIRS(s)[0],      TACT_AS_ROW_OF_PAIRS(s + 6)[0],
+                        TACT_AS_ROW_OF_PAIRS(s + 12)[0], TACT_AS_ROW_OF_PAIRS(s + 12)[1],
+                        TACT_AS_ROW_OF_PAIRS(s + 18)[0], TACT_AS_ROW_OF_PAIRS(s + 18)[1]};
+    for (int m = 0; m < dof; m++) {
+        const tact_row2 *row = TACT_AS_ROW_OF_PAIRS(y + 6 * m);
+        const double *factor = j + 6 * m;
+        sum[0] += row[0] * factor[0];
+        sum[1] += row[0] * factor[1];
+        sum[2] += row[0] * factor[2];
+        sum[3] += row[1] * factor[2];
+        sum[4] += row[0] * factor[3];
+        sum[5] += row[1] * factor[3];
+    }
+    *(tact_row2 *)s = sum[0];
+    *(tact_row2 *)(s + 6) = sum[1];
+    for (int i = 0; i < 4; i++) {
+        ((tact_row2 *)(s + 12 + 6 * (i / 2)))[i % 2] = sum[2 + i];
+    }
+    for (int i = 0; i < 6; i++) {
+        sum[i] = TACT_AS_ROW_OF_PAIRS(s + 24)[i];
+    }
+    for (int m = translations; m < dof; m++) {
+        const tact_row2 *row = TACT_AS_ROW_OF_PAIRS(y + 6 * m);
+        const double *factor = j + 6 * m + 4;
+        for (int i = 0; i < 6; i++) {
+            sum[i] += row[i % 3] * factor[i / 3];
         }
+    }
+    for (int i = 0; i < 6; i++) {
+        ((tact_row2 *)(s + 24))[i] = sum[i];
     }
 }
 
