@@ -324,8 +324,10 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
         number = tact_shape_pair_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_insert(&near->keys, number, slot);
-    near->pairs[slot] =
-        (struct near_pair){.number = number, .max_patches = p->max_patches, .is_listed = 1};
+    near->pairs[slot] = (struct near_pair){.number = number,
+                                           .max_patches = p->max_patches,
+                                           .model = tact_world_pair_model(world, p->a, p->b),
+                                           .is_listed = 1};
     memset(c, 0, sizeof *c);
     c->a = p->a;
     c->b = p->b;

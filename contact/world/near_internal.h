@@ -29,6 +29,7 @@ struct world_pair {
 struct near_pair {
     int number;      /* number of the slot's pair among all pairs; -1: the slot is free */
     int max_patches; /* number of patches that the pair's model may produce */
+    const struct tact_contact_model *model; /* of this tick */
     uint8_t is_listed;
     uint8_t must_be_measured; /* 1: the pair's bounding spheres overlap or, for fast bodies and a
                                  model that knows their gap, are within the search margin */

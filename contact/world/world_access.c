@@ -145,8 +145,11 @@ const struct tact_contact_model *tact_world_model_between(const struct tact_worl
 
 const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)
 {
-    int a, b;
-    tact_world_pair_shapes(world, pair, &a, &b);
+    int a, b, slot = tact_broad_phase_slot_of_pair(&world->near, pair);
+    if (slot >= 0) {
+        return world->near.pairs[slot].model;
+    }
+    tact_pair_number_to_shapes(world, pair, &a, &b);
     return tact_world_pair_model(world, a, b);
 }
 

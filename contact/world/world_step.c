@@ -92,6 +92,7 @@ void tact_world_begin(struct tact_world *world)
         struct tact_contact *c = tact_near_pair_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
         int must_be_measured = must_measure_pair(world, c);
+        pair->model = model;
         pair->planar = NAN;
         pair->has_overlap_corners = 0;
         pair->must_be_measured = (uint8_t)must_be_measured;
@@ -368,7 +369,7 @@ static void assemble_near_pair(struct tact_world *world, int n)
     const int slot = world->near.slots[n];
     struct tact_contact *c = &world->contacts[slot];
     uint32_t pressure_patches_before_pair = world->pressure ? world->pressure->patches : 0;
-    const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
+    const struct tact_contact_model *model = world->near.pairs[slot].model;
     int pieces = measure_pair_patches(world, slot, model);
     set_pair_of_pressure_patches(world, world->near.list[n], c, pressure_patches_before_pair);
     c->touching = c->stuck = 0;

@@ -13,20 +13,24 @@
 
 #define MAX_OPPOSING_CONTACTS 8
 
-/* The contact of a pair that touched in the last solve and whose model measures an overlap, by
- * pressure fields or by its moments, or NULL. */
-static const struct tact_contact *find_overlap_contact(const struct tact_session *s, int pair)
+/* Whether a pair, whose contact is given, touched in the last solve and has a model that measures
+ * an overlap, by pressure fields or by its moments. */
+static int is_overlap_contact(const struct tact_session *s, int pair, const struct tact_contact *c)
 {
-    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    if (!c->touching) {
+        return 0;
+    }
     const struct tact_contact_model *model = tact_world_model(s->world, pair);
-    return c->touching && (model->elastic || model->moments) ? c : NULL;
+    return model->elastic || model->moments;
 }
 
-/* Returns the other shape of a contact of `shape`, and in `out` the direction in which it pushes
- * `shape`; -1 where the contact is between other shapes. */
-static int find_other_shape_of_contact(const struct tact_contact *c, int shape, double out[3])
+/* Returns the other shape of a pair in contact by an overlap one of whose shapes is `shape`, and in
+ * `out` the direction in which it pushes `shape`; -1 of any other pair. */
+static int find_other_shape_of_overlap_contact(const struct tact_session *s, int pair, int shape,
+                                               double out[3])
 {
-    if (c->a != shape && c->b != shape) {
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    if ((c->a != shape && c->b != shape) || !is_overlap_contact(s, pair, c)) {
         return -1;
     }
     for (int i = 0; i < 3; i++) {
@@ -64,10 +68,8 @@ static void list_opposing_contacts(const struct tact_session *s, const struct ta
     const int *near = tact_world_near(s->world, &count);
     list->count = 0;
     for (int i = 0; i < count && list->count < MAX_OPPOSING_CONTACTS; i++) {
-        const struct tact_contact *other_contact = find_overlap_contact(s, near[i]);
         struct opposing_contact *next = &list->contact[list->count];
-        next->shape =
-            other_contact ? find_other_shape_of_contact(other_contact, c->b, next->out) : -1;
+        next->shape = find_other_shape_of_overlap_contact(s, near[i], c->b, next->out);
         list->count += next->shape >= 0 && next->shape != c->a;
     }
 }
@@ -98,19 +100,21 @@ void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick
         return;
     }
     const int pair = near[tick % (uint64_t)count];
-    const struct tact_contact *c = find_overlap_contact(s, pair);
-    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
     struct opposing_contacts opposing_contacts_of_pair;
-    if (!c || p->number != pair || p->inside_overlap.body_name) {
+    if (!is_overlap_contact(s, pair, c)) {
+        return;
+    }
+    struct session_pair *p = tact_session_find_or_add_pair(s, pair);
+    if (p->number != pair || p->inside_overlap.body_name) {
         return;
     }
     list_opposing_contacts(s, c, &opposing_contacts_of_pair);
     for (int i = 0; i < count && opposing_contacts_of_pair.count && !p->inside_overlap.body_name;
          i++) {
-        const struct tact_contact *first =
-            near[i] == pair ? NULL : find_overlap_contact(s, near[i]);
         double out[3];
-        int shape = first ? find_other_shape_of_contact(first, c->a, out) : -1;
+        int shape =
+            near[i] == pair ? -1 : find_other_shape_of_overlap_contact(s, near[i], c->a, out);
         if (shape >= 0 && is_overlap_inside_pressed_body(s, &opposing_contacts_of_pair, shape, out,
                                                          c->patch.center)) {
             p->inside_overlap.body_name = s->shape_owner_names[shape];
