@@ -21,3 +21,22 @@ TACT_DISPATCH_BY_CPU(void, tact_atan2_of_four,
     }
 #endif
 }
+
+TACT_DISPATCH_BY_CPU(void, tact_sin_and_cos_of_four,
+                     (const double angle[4], double sine[4], double cosine[4]),
+                     (angle, sine, cosine))
+{
+#ifdef TACT_SLEEF_AVX
+    tact_d4 all, all_sines, all_cosines;
+    memcpy(&all, angle, sizeof all);
+    all_sines = Sleef_cinz_sind4_u10avx(all);
+    all_cosines = Sleef_cinz_cosd4_u10avx(all);
+    memcpy(sine, &all_sines, sizeof all_sines);
+    memcpy(cosine, &all_cosines, sizeof all_cosines);
+#else
+    for (int k = 0; k < 4; k++) {
+        sine[k] = tact_sin(angle[k]);
+        cosine[k] = tact_cos(angle[k]);
+    }
+#endif
+}

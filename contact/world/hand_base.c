@@ -41,21 +41,24 @@ void tact_hand_base_refresh(struct tact_hand *hand)
     tact_v3_sub(arm, pose.position, hand->base.position);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
         struct link *link = &hand->links[i];
-        double ri[9];
+        double ri[9], inertia[9];
         link->pose = pose;
-        memcpy(link->rotation, r, sizeof link->rotation);
         tact_v3_copy(link->axis, link->def.axis);
-        memset(link->motion, 0, sizeof link->motion);
+        memset(&link->motion, 0, sizeof link->motion);
         if (link->is_rotational) {
-            tact_v3_cross(link->motion, arm, link->axis);
-            tact_v3_copy(link->motion + 3, link->axis);
+            tact_v3_cross(link->motion.linear, arm, link->axis);
+            tact_v3_copy(link->motion.angular, link->axis);
         } else {
-            tact_v3_copy(link->motion, link->axis);
+            tact_v3_copy(link->motion.linear, link->axis);
         }
         tact_m3_mul_v3(link->center, r, link->def.center);
         tact_v3_add(link->center, link->center, arm);
         tact_m3_mul(ri, r, link->inertia);
-        tact_m3_mul_t(link->world, ri, r);
+        tact_m3_mul_t(inertia, ri, r);
+        for (int k = 0; k < 9; k++) {
+            link->rotation[k % 3][k / 3] = r[k];
+            link->world[k % 3][k / 3] = inertia[k];
+        }
     }
 }
 

@@ -4,7 +4,23 @@
  * needed.
  */
 #include <string.h>
+#include "contact/elementary_internal.h"
+#include "contact/simd_internal.h"
 #include "contact/world/hand_internal.h"
+
+#define LEAST_ANGLE_OF_SINE                                                                        \
+    1e-8 /* joint angle [rad] from which tact_quat_from_rotvec() uses the sine */
+
+/* Sets the quaternion r = a b. */
+static inline void multiply_quaternions(double r[4], const double a[4], const double b[4])
+{
+    const tact_row4 q = TACT_ROW4(b), plus_first = {-1.0, 1.0, -1.0, 1.0},
+                    plus_outer = {-1.0, 1.0, 1.0, -1.0}, plus_last = {-1.0, -1.0, 1.0, 1.0};
+    TACT_STORE_ROW4(r, a[0] * q + a[1] * (plus_first * __builtin_shufflevector(q, q, 1, 0, 3, 2)) +
+                           a[2] * (plus_outer * __builtin_shufflevector(q, q, 2, 3, 0, 1)) +
+                           a[3] * (plus_last * __builtin_shufflevector(q, q, 3, 2, 1, 0)));
+    tact_quat_normalize(r);
+}
 
 /* Pose of a link in the world at a joint value of zero. */
 static void compute_link_pose_at_joint_zero(const struct tact_hand *hand, const struct link *link,
@@ -15,65 +31,101 @@ static void compute_link_pose_at_joint_zero(const struct tact_hand *hand, const 
         return;
     }
     const struct link *parent = &hand->links[link->def.parent];
-    tact_m3_mul_v3(out->position, parent->rotation, link->def.origin.position);
-    tact_v3_add(out->position, out->position, parent->pose.position);
-    tact_quat_mul(out->quat_wxyz, parent->pose.quat_wxyz, link->def.origin.quat_wxyz);
-    tact_quat_normalize(out->quat_wxyz);
+    const double(*r)[4] = parent->rotation;
+    const tact_row4 offset = TACT_MULTIPLY_COLUMNS(TACT_ROW4(r[0]), TACT_ROW4(r[1]),
+                                                   TACT_ROW4(r[2]), link->def.origin.position);
+    for (int i = 0; i < 3; i++) {
+        out->position[i] = offset[i] + parent->pose.position[i];
+    }
+    multiply_quaternions(out->quat_wxyz, parent->pose.quat_wxyz, link->def.origin.quat_wxyz);
 }
+
+/* A rotation about the axis of a hinge: the angle [rad], which is not negative, by its rotation
+ * vector, and sine and cosine of its half. */
+struct joint_turn {
+    double rotvec[3], angle, sine, cosine;
+};
 
 /* Moves a link by its joint from its pose at zero. */
 static void move_link_by_joint(struct link *link, const struct tact_pose *pose_at_joint_zero,
-                               double q)
+                               const struct joint_turn *turn)
 {
     struct tact_pose joint = tact_pose_identity();
-    double scaled_axis[3];
-    tact_v3_scale(scaled_axis, link->def.axis, q);
     if (link->def.joint == TACT_JOINT_HINGE) {
-        tact_quat_from_rotvec(joint.quat_wxyz, scaled_axis);
+        const double s = turn->angle > LEAST_ANGLE_OF_SINE ? turn->sine / turn->angle : 0.5;
+        joint.quat_wxyz[0] = turn->cosine;
+        tact_v3_scale(joint.quat_wxyz + 1, turn->rotvec, s);
         tact_v3_copy(link->pose.position, pose_at_joint_zero->position);
-        tact_quat_mul(link->pose.quat_wxyz, pose_at_joint_zero->quat_wxyz, joint.quat_wxyz);
-        tact_quat_normalize(link->pose.quat_wxyz);
+        multiply_quaternions(link->pose.quat_wxyz, pose_at_joint_zero->quat_wxyz, joint.quat_wxyz);
     } else {
-        tact_v3_copy(joint.position, scaled_axis);
+        tact_v3_copy(joint.position, turn->rotvec);
         tact_pose_mul(&link->pose, pose_at_joint_zero, &joint);
     }
 }
 
-static void update_link_pose_and_inertia(struct tact_hand *hand, int i)
+static void update_link_pose_and_inertia(struct tact_hand *hand, int i,
+                                         const struct joint_turn *turn)
 {
     struct link *link = &hand->links[i];
     struct tact_pose pose_at_joint_zero;
-    double *r = link->rotation, ri[9], arm[3];
+    const double *base = hand->base.position, *p = link->pose.position, *in = link->inertia;
+    double r[9];
     compute_link_pose_at_joint_zero(hand, link, &pose_at_joint_zero);
-    move_link_by_joint(link, &pose_at_joint_zero, hand->state.q[i]);
+    move_link_by_joint(link, &pose_at_joint_zero, turn);
     tact_quat_to_m3(r, link->pose.quat_wxyz);
-    tact_m3_mul_v3(link->axis, r, link->def.axis);
-    tact_v3_sub(arm, link->pose.position, hand->base.position);
-    memset(link->motion, 0, sizeof link->motion);
-    if (link->def.joint == TACT_JOINT_HINGE) {
-        tact_v3_cross(link->motion, arm, link->axis);
-        tact_v3_copy(link->motion + 3, link->axis);
-    } else {
-        tact_v3_copy(link->motion, link->axis);
+    const tact_row4 x = {r[0], r[3], r[6], r[6]}, y = {r[1], r[4], r[7], r[7]},
+                    z = {r[2], r[5], r[8], r[8]}, none = {0.0},
+                    arm = {p[0] - base[0], p[1] - base[1], p[2] - base[2], p[2] - base[2]},
+                    axis = TACT_MULTIPLY_COLUMNS(x, y, z, link->def.axis);
+    const tact_row4 about_base = TACT_CROSS(arm, axis);
+    const int is_hinge = link->def.joint == TACT_JOINT_HINGE;
+    TACT_STORE_ROW4(link->rotation[0], x);
+    TACT_STORE_ROW4(link->rotation[1], y);
+    TACT_STORE_ROW4(link->rotation[2], z);
+    TACT_STORE_ROW4(link->axis, axis);
+    TACT_STORE_ROW4(link->motion.linear, is_hinge ? about_base : axis);
+    TACT_STORE_ROW4(link->motion.angular, is_hinge ? axis : none);
+    TACT_STORE_ROW4(link->center, TACT_MULTIPLY_COLUMNS(x, y, z, link->def.center) + arm);
+    const tact_row4 turned[3] = {x * in[0] + y * in[3] + z * in[6],
+                                 x * in[1] + y * in[4] + z * in[7],
+                                 x * in[2] + y * in[5] + z * in[8]};
+    for (int k = 0; k < 3; k++) {
+        TACT_STORE_ROW4(link->world[k],
+                        TACT_MULTIPLY_COLUMNS(turned[0], turned[1], turned[2], r + 3 * k));
     }
-    tact_m3_mul_v3(link->center, r, link->def.center);
-    tact_v3_add(link->center, link->center, arm);
-    tact_m3_mul(ri, r, link->inertia);
-    tact_m3_mul_t(link->world, ri, r);
+}
+
+/* Sets the turns of four joints, from the first on, or of as many as there are. */
+static void compute_joint_turns(const struct tact_hand *hand, int first, struct joint_turn turns[4])
+{
+    double half[4] = {0.0}, sine[4], cosine[4];
+    for (int k = 0; k < 4 && first + k < hand->count; k++) {
+        tact_v3_scale(turns[k].rotvec, hand->links[first + k].def.axis, hand->state.q[first + k]);
+        turns[k].angle = tact_v3_norm(turns[k].rotvec);
+        half[k] = 0.5 * turns[k].angle;
+    }
+    tact_sin_and_cos_of_four(half, sine, cosine);
+    for (int k = 0; k < 4; k++) {
+        turns[k].sine = sine[k];
+        turns[k].cosine = cosine[k];
+    }
 }
 
 /* Sets the terms of the velocity product of a link, the rate of change of its joint's motion times
  * the joint rate: the cross product of the twists of link and joint. The rotation axes of a base
  * are fixed, and move with the base at the first of the rates. */
 static void set_joint_velocity_product(const struct link *link, const double *rates,
-                                       const double joint[6], struct link_velocity *velocity)
+                                       const tact_row4 *joint, struct link_velocity *velocity)
 {
     if (link->def.joint != TACT_JOINT_BASE) {
-        tact_v3_cross(velocity->product[0], velocity->twist + 3, joint);
-        tact_v3_cross(velocity->product[1], velocity->twist, joint + 3);
-        tact_v3_cross(velocity->product[2], velocity->twist + 3, joint + 3);
+        const tact_row4 v = TACT_ROW4(velocity->twist.linear),
+                        w = TACT_ROW4(velocity->twist.angular);
+        TACT_STORE_ROW4(velocity->product[0], TACT_CROSS(w, joint[0]));
+        TACT_STORE_ROW4(velocity->product[1], TACT_CROSS(v, joint[1]));
+        TACT_STORE_ROW4(velocity->product[2], TACT_CROSS(w, joint[1]));
     } else if (link->is_rotational) {
-        tact_v3_cross(velocity->product[0], rates, joint + 3);
+        const tact_row4 speed = {rates[0], rates[1], rates[2], rates[2]};
+        TACT_STORE_ROW4(velocity->product[0], TACT_CROSS(speed, joint[1]));
     }
 }
 
@@ -81,17 +133,15 @@ static void set_joint_velocity_product(const struct link *link, const double *ra
 static void set_link_velocities(const struct tact_hand *hand, const double *rates,
                                 struct link_velocity *velocities)
 {
+    static const struct spatial rest;
     for (int i = 0; i < hand->count; i++) {
         const struct link *link = &hand->links[i];
-        double *twist = velocities[i].twist, joint[6];
-        memset(twist, 0, sizeof velocities[i].twist);
-        if (link->def.parent >= 0) {
-            memcpy(twist, velocities[link->def.parent].twist, sizeof velocities[i].twist);
-        }
-        for (int k = 0; k < 6; k++) {
-            joint[k] = link->motion[k] * rates[i];
-            twist[k] += joint[k];
-        }
+        const struct spatial *parent =
+            link->def.parent < 0 ? &rest : &velocities[link->def.parent].twist;
+        const tact_row4 joint[2] = {TACT_ROW4(link->motion.linear) * rates[i],
+                                    TACT_ROW4(link->motion.angular) * rates[i]};
+        TACT_STORE_ROW4(velocities[i].twist.linear, TACT_ROW4(parent->linear) + joint[0]);
+        TACT_STORE_ROW4(velocities[i].twist.angular, TACT_ROW4(parent->angular) + joint[1]);
         set_joint_velocity_product(link, rates, joint, &velocities[i]);
     }
 }
@@ -99,26 +149,32 @@ static void set_link_velocities(const struct tact_hand *hand, const double *rate
 /* Sets the inertia of a link alone about the origin of the base (parallel axes). */
 static void set_inertia_about_base(struct link *link)
 {
-    double m = link->def.mass, *in = link->inertia_about_base;
-    const double *c = link->center, *w = link->world;
-    double c2 = tact_v3_dot(c, c);
-    in[0] = m;
-    tact_v3_scale(in + 1, c, m);
-    in[4] = w[0] + m * (c2 - c[0] * c[0]);
-    in[5] = w[4] + m * (c2 - c[1] * c[1]);
-    in[6] = w[8] + m * (c2 - c[2] * c[2]);
-    in[7] = w[1] - m * c[0] * c[1];
-    in[8] = w[2] - m * c[0] * c[2];
-    in[9] = w[5] - m * c[1] * c[2];
+    struct spatial_inertia *in = &link->inertia_about_base;
+    const double m = link->def.mass, *c = link->center;
+    const double(*w)[4] = link->world;
+    const double c2 = tact_v3_dot(c, c);
+    tact_v3_scale(in->moment, c, m);
+    in->moment[TACT_SPATIAL_MASS] = m;
+    for (int k = 0; k < 3; k++) {
+        in->column[k][k] = w[k][k] + m * (c2 - c[k] * c[k]);
+    }
+    in->column[0][1] = in->column[1][0] = w[1][0] - m * c[0] * c[1];
+    in->column[0][2] = in->column[2][0] = w[2][0] - m * c[0] * c[2];
+    in->column[1][2] = in->column[2][1] = w[2][1] - m * c[1] * c[2];
 }
 
-void tact_hand_refresh(struct tact_hand *hand)
+TACT_DISPATCH_BY_CPU(void, tact_hand_refresh, (struct tact_hand * hand), (hand))
 {
+    struct joint_turn turns[4];
+    const int first = hand->has_moving_base ? TACT_HAND_BASE : 0;
     if (hand->has_moving_base) {
         tact_hand_base_refresh(hand);
     }
-    for (int i = hand->has_moving_base ? TACT_HAND_BASE : 0; i < hand->count; i++) {
-        update_link_pose_and_inertia(hand, i);
+    for (int i = first; i < hand->count; i++) {
+        if ((i - first) % 4 == 0) {
+            compute_joint_turns(hand, i, turns);
+        }
+        update_link_pose_and_inertia(hand, i, &turns[(i - first) % 4]);
     }
     for (int i = 0; i < hand->count; i++) {
         set_inertia_about_base(&hand->links[i]);
@@ -126,98 +182,77 @@ void tact_hand_refresh(struct tact_hand *hand)
     set_link_velocities(hand, hand->state.v, hand->velocities);
 }
 
-/* Spatial momentum (or force) of the inertia `in` at a twist (or acceleration) t, about the origin
- * of the base. */
-static void multiply_by_spatial_inertia(const double *in, const double *t, double *out)
+/* Sets the momentum (or force) of an inertia at a twist (or acceleration). */
+TACT_INLINE void multiply_by_spatial_inertia(const struct spatial_inertia *in,
+                                             const struct spatial *t, struct spatial *out)
 {
-    double hxw[3], hxv[3];
-    tact_v3_cross(hxw, in + 1, t + 3);
-    tact_v3_cross(hxv, in + 1, t);
-    for (int i = 0; i < 3; i++) {
-        out[i] = in[0] * t[i] - hxw[i];
-    }
-    const double *j = in + 4, *w = t + 3;
-    out[3] = j[0] * w[0] + j[3] * w[1] + j[4] * w[2] + hxv[0];
-    out[4] = j[3] * w[0] + j[1] * w[1] + j[5] * w[2] + hxv[1];
-    out[5] = j[4] * w[0] + j[5] * w[1] + j[2] * w[2] + hxv[2];
+    const tact_row4 h = TACT_ROW4(in->moment), v = TACT_ROW4(t->linear), w = TACT_ROW4(t->angular);
+    TACT_STORE_ROW4(out->linear, in->moment[TACT_SPATIAL_MASS] * v - TACT_CROSS(h, w));
+    TACT_STORE_ROW4(out->angular,
+                    TACT_MULTIPLY_COLUMNS(TACT_ROW4(in->column[0]), TACT_ROW4(in->column[1]),
+                                          TACT_ROW4(in->column[2]), t->angular) +
+                        TACT_CROSS(h, v));
 }
 
-static double dot_product_6(const double *a, const double *b)
+static double product_of_motion_and_force(const struct spatial *a, const struct spatial *b)
 {
-    return tact_v3_dot(a, b) + tact_v3_dot(a + 3, b + 3);
+    return tact_v3_dot(a->linear, b->linear) + tact_v3_dot(a->angular, b->angular);
 }
 
-void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
+TACT_DISPATCH_BY_CPU(void, tact_hand_mass_matrix, (struct tact_hand * hand, double *m), (hand, m))
 {
     int n = hand->count;
     memset(m, 0, sizeof *m * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {
-        struct link *link = &hand->links[i];
-        memcpy(link->subtree_inertia, link->inertia_about_base, sizeof link->subtree_inertia);
+        hand->links[i].subtree_inertia = hand->links[i].inertia_about_base;
     }
     for (int i = n - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
-        double momentum[6];
+        struct spatial momentum;
         if (link->def.parent >= 0) {
-            double *sum = hand->links[link->def.parent].subtree_inertia;
-            for (int k = 0; k < 10; k++) {
-                sum[k] += link->subtree_inertia[k];
+            double *sum = hand->links[link->def.parent].subtree_inertia.moment;
+            const double *part = link->subtree_inertia.moment;
+            for (int k = 0; k < 16; k += 4) {
+                TACT_STORE_ROW4(sum + k, TACT_ROW4(sum + k) + TACT_ROW4(part + k));
             }
         }
-        multiply_by_spatial_inertia(link->subtree_inertia, link->motion, momentum);
+        multiply_by_spatial_inertia(&link->subtree_inertia, &link->motion, &momentum);
         for (int j = i; j >= 0; j = hand->links[j].def.parent) {
-            m[i * n + j] = m[j * n + i] = dot_product_6(hand->links[j].motion, momentum);
+            m[i * n + j] = m[j * n + i] =
+                product_of_motion_and_force(&hand->links[j].motion, &momentum);
         }
         m[i * n + i] += link->def.armature;
     }
 }
 
-/* Adds to out the velocity product of a link: the rate of change of its joint's motion, times the
- * joint rate. */
-static void add_joint_velocity_product(const struct link *link,
-                                       const struct link_velocity *velocity, double *out)
+/* Sets the bias acceleration of a link from that of its parent, or gravity. */
+static void set_bias_acceleration(const struct tact_hand *hand, struct link *link,
+                                  const struct link_velocity *velocity, const double gravity[3])
 {
-    tact_v3_add(out, out, velocity->product[0]);
+    const tact_row4 no_acceleration = {0.0},
+                    up = {-gravity[0], -gravity[1], -gravity[2], -gravity[2]};
+    const struct spatial *parent =
+        link->def.parent < 0 ? NULL : &hand->links[link->def.parent].bias_acceleration;
+    tact_row4 linear = parent ? TACT_ROW4(parent->linear) : up,
+              angular = parent ? TACT_ROW4(parent->angular) : no_acceleration;
+    linear += TACT_ROW4(velocity->product[0]);
     if (link->def.joint != TACT_JOINT_BASE) {
-        tact_v3_add(out, out, velocity->product[1]);
-        tact_v3_add(out + 3, out + 3, velocity->product[2]);
+        linear += TACT_ROW4(velocity->product[1]);
+        angular += TACT_ROW4(velocity->product[2]);
     }
+    TACT_STORE_ROW4(link->bias_acceleration.linear, linear);
+    TACT_STORE_ROW4(link->bias_acceleration.angular, angular);
 }
 
-void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const double point[3],
-                                   double twist[6], double rate[6])
+/* Adds to a force the spatial cross product a x* p of a twist and a momentum. */
+static void add_spatial_force_cross(struct spatial *force, const struct spatial *a,
+                                    const struct spatial *p)
 {
-    double along[3];
-    memset(rate, 0, 6 * sizeof *rate);
-    for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        add_joint_velocity_product(&hand->links[i], &hand->velocities[i], rate);
-    }
-    tact_hand_link_twist(hand, link, point, twist);
-    double arm[3];
-    tact_v3_sub(arm, point, hand->base.position);
-    tact_v3_cross(along, rate + 3, arm);
-    tact_v3_add(rate, rate, along);
-    tact_v3_cross(along, twist + 3, twist);
-    tact_v3_add(rate, rate, along);
-}
-
-void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
-                         double rate[6])
-{
-    double twist[6];
-    tact_hand_link_twist_and_rate(hand, link, point, twist, rate);
-}
-
-/* Adds to out the spatial cross product a x* f of a twist and a momentum. */
-static void add_spatial_force_cross(double *out, const double *a, const double *f)
-{
-    double t[3];
-    tact_v3_cross(t, a + 3, f);
-    tact_v3_add(out, out, t);
-    tact_v3_cross(t, a + 3, f + 3);
-    tact_v3_add(out + 3, out + 3, t);
-    tact_v3_cross(t, a, f);
-    tact_v3_add(out + 3, out + 3, t);
+    const tact_row4 v = TACT_ROW4(a->linear), w = TACT_ROW4(a->angular),
+                    linear = TACT_ROW4(p->linear), angular = TACT_ROW4(p->angular);
+    TACT_STORE_ROW4(force->linear, TACT_ROW4(force->linear) + TACT_CROSS(w, linear));
+    TACT_STORE_ROW4(force->angular,
+                    TACT_ROW4(force->angular) + TACT_CROSS(w, angular) + TACT_CROSS(v, linear));
 }
 
 /* Bias torques at the joint rates that the velocities of the links belong to. */
@@ -226,65 +261,36 @@ static void compute_bias_torques(struct tact_hand *hand, const struct link_veloc
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
-        double momentum[6];
-        for (int k = 0; k < 6; k++) {
-            link->bias_acceleration[k] = k < 3 ? -gravity[k] : 0.0;
-        }
-        if (link->def.parent >= 0) {
-            memcpy(link->bias_acceleration, hand->links[link->def.parent].bias_acceleration,
-                   sizeof link->bias_acceleration);
-        }
-        add_joint_velocity_product(link, &velocities[i], link->bias_acceleration);
-        multiply_by_spatial_inertia(link->inertia_about_base, velocities[i].twist, momentum);
-        multiply_by_spatial_inertia(link->inertia_about_base, link->bias_acceleration, link->force);
-        add_spatial_force_cross(link->force, velocities[i].twist, momentum);
+        struct spatial momentum;
+        set_bias_acceleration(hand, link, &velocities[i], gravity);
+        multiply_by_spatial_inertia(&link->inertia_about_base, &velocities[i].twist, &momentum);
+        multiply_by_spatial_inertia(&link->inertia_about_base, &link->bias_acceleration,
+                                    &link->force);
+        add_spatial_force_cross(&link->force, &velocities[i].twist, &momentum);
     }
     for (int i = hand->count - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
-        bias_torques[i] = dot_product_6(link->motion, link->force);
+        bias_torques[i] = product_of_motion_and_force(&link->motion, &link->force);
         if (link->def.parent >= 0) {
-            double *sum = hand->links[link->def.parent].force;
-            for (int k = 0; k < 6; k++) {
-                sum[k] += link->force[k];
-            }
+            struct spatial *sum = &hand->links[link->def.parent].force;
+            TACT_STORE_ROW4(sum->linear, TACT_ROW4(sum->linear) + TACT_ROW4(link->force.linear));
+            TACT_STORE_ROW4(sum->angular, TACT_ROW4(sum->angular) + TACT_ROW4(link->force.angular));
         }
     }
 }
 
-void tact_hand_compute_bias_torques(struct tact_hand *hand, const double gravity[3],
-                                    double *bias_torques)
+TACT_DISPATCH_BY_CPU(void, tact_hand_compute_bias_torques,
+                     (struct tact_hand * hand, const double gravity[3], double *bias_torques),
+                     (hand, gravity, bias_torques))
 {
     compute_bias_torques(hand, hand->velocities, gravity, bias_torques);
 }
 
-void tact_hand_compute_bias_torques_at_rates(struct tact_hand *hand, const double *rates,
-                                             const double gravity[3], double *bias_torques)
+TACT_DISPATCH_BY_CPU(void, tact_hand_compute_bias_torques_at_rates,
+                     (struct tact_hand * hand, const double *rates, const double gravity[3],
+                      double *bias_torques),
+                     (hand, rates, gravity, bias_torques))
 {
     set_link_velocities(hand, rates, hand->velocities_at_rates);
     compute_bias_torques(hand, hand->velocities_at_rates, gravity, bias_torques);
-}
-
-void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
-                          double twist[6])
-{
-    const double *v = hand->velocities[link].twist;
-    double arm[3], turn[3];
-    tact_v3_sub(arm, point, hand->base.position);
-    tact_v3_cross(turn, v + 3, arm);
-    tact_v3_add(twist, v, turn);
-    tact_v3_copy(twist + 3, v + 3);
-}
-
-void tact_hand_jacobian(const struct tact_hand *hand, int link, const double point[3],
-                        double *jacobian)
-{
-    double arm[3], turn[3];
-    memset(jacobian, 0, sizeof(double) * 6 * (size_t)hand->count);
-    tact_v3_sub(arm, point, hand->base.position);
-    for (int j = link; j >= 0; j = hand->links[j].def.parent) {
-        const double *motion = hand->links[j].motion;
-        tact_v3_cross(turn, motion + 3, arm);
-        tact_v3_add(jacobian + 6 * j, motion, turn);
-        tact_v3_copy(jacobian + 6 * j + 3, motion + 3);
-    }
 }

@@ -1,5 +1,6 @@
 /*
- * The data of a hand, for hand.c, hand_dynamics.c, hand_factor.c, hand_tied.c and the solver.
+ * The data of a hand, for hand.c, hand_dynamics.c, hand_factor.c, hand_points.c, hand_tied.c and
+ * the solver.
  *
  * Joints that are tied together are one coordinate, whose index is that of the first of them. The
  * matrix of the coordinates has a tree of its own (hand_tied.c), which is that of the links where
@@ -10,6 +11,7 @@
 
 #include <stddef.h>
 #include "contact/world/hand.h"
+#include "contact/world/spatial_internal.h"
 
 #define TACT_UNKNOWNS_PER_NODE                                                                     \
     6 /* number of unknowns of a node of the elimination: a body, or a chain of at most so many    \
@@ -18,8 +20,8 @@
 
 /* Velocity of a link at given joint rates. */
 struct link_velocity {
-    double twist[6];      /* twist of the link, linear part at the origin of the base */
-    double product[3][3]; /* velocity product: two terms of the linear part and one of the angular
+    struct spatial twist; /* twist of the link, linear part at the origin of the base */
+    double product[3][4]; /* velocity product: two terms of the linear part and one of the angular
                              part of the rate of change of the joint's motion times its rate; a
                              joint of the base has only the first, or 0 */
 };
@@ -29,18 +31,19 @@ struct link {
     int is_rotational;     /* 1: the joint value is an angle */
     double inertia[9];     /* inertia about the link's centre of mass, link axes */
     struct tact_pose pose; /* link frame, world */
-    double rotation[9];    /* rotation matrix of the link's orientation, row-major */
-    double axis[3];        /* joint axis, world */
-    double motion[6]; /* motion of the joint: twist per unit joint rate, linear part at the origin
-                         of the base, world */
-    double center[3]; /* the link's centre of mass relative to the origin of the base, world axes */
-    double world[9];  /* inertia about the link's centre of mass, world axes */
-    double inertia_about_base[10]; /* inertia of the link alone about the origin of the base, at its
-                                      present pose: m, m c (3), J xx yy zz xy xz yz */
-    double subtree_inertia[10];    /* that of the link's subtree */
-    double bias_acceleration[6]; /* about the origin of the base, at joint accelerations of 0, less
-                                    gravity */
-    double force[6];             /* wrench on the link about the origin of the base */
+    double rotation[3][4]; /* columns of the rotation matrix of the link's orientation */
+    double axis[4];        /* joint axis, world */
+    struct spatial motion; /* motion of the joint: twist per unit joint rate, linear part at the
+                              origin of the base, world */
+    double center[4]; /* the link's centre of mass relative to the origin of the base, world axes */
+    double world[3][4]; /* columns of the inertia about the link's centre of mass, world axes; the
+                           entries below the diagonal are not used */
+    struct spatial_inertia inertia_about_base; /* inertia of the link alone about the origin of the
+                                                  base, at its present pose */
+    struct spatial_inertia subtree_inertia;    /* that of the link's subtree */
+    struct spatial bias_acceleration; /* about the origin of the base, at joint accelerations of 0,
+                                         less gravity */
+    struct spatial force;             /* wrench on the link about the origin of the base */
     int coordinate; /* index of the coordinate that the joint is, or that it is tied to */
     double ratio;   /* rate of the joint over that of its coordinate; 1 of a coordinate itself */
     int deepest;    /* lowest coordinate of the joints between the link and the base; all others of

@@ -131,14 +131,14 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
     double arm[3], speed[3];
     tact_v3_sub(arm, patch->center, hand->hand->base.position);
     for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
-        const double *motion = hand->hand->links[i].motion;
+        const struct spatial *motion = &hand->hand->links[i].motion;
         const double share = sign * hand->hand->links[i].ratio;
         double *j = jacobian_row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
-        tact_v3_cross(speed, motion + 3, arm);
-        tact_v3_add(speed, speed, motion);
+        tact_v3_cross(speed, motion->angular, arm);
+        tact_v3_add(speed, speed, motion->linear);
         for (int k = 0; k < 3; k++) {
             j[k] += share * tact_v3_dot(patch->frame + 3 * k, speed);
-            j[3 + k] += share * tact_v3_dot(patch->frame + 3 * k, motion + 3);
+            j[3 + k] += share * tact_v3_dot(patch->frame + 3 * k, motion->angular);
         }
     }
 }

@@ -172,7 +172,8 @@ static void set_joint_bound_law(const struct tact_world *world, struct joint_bou
     b->inertia = hand->matrix[b->joint * (hand->count + 1)];
     const struct link *link = &hand->links[b->joint];
     const double mass = hand->coordinate_mass[b->joint * (hand->count + 1)];
-    b->torque_scale = link->is_rotational ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
+    b->torque_scale =
+        link->is_rotational ? sqrt(link->subtree_inertia.moment[TACT_SPATIAL_MASS] / mass) : 1.0;
     tact_joint_bound_find_piece(b);
 }
 

@@ -47,7 +47,7 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
                          other */
         }
         if (link->is_rotational) {
-            square = tact_max(square, mass / link->subtree_inertia[0]);
+            square = tact_max(square, mass / link->subtree_inertia.moment[TACT_SPATIAL_MASS]);
         }
         sum += square / (mass + hand->drive_gains[m]);
     }

@@ -5,12 +5,10 @@
 #include <string.h>
 #include "contact/simd_internal.h"
 #include "contact/world/rows_internal.h"
+#include "contact/world/spatial_internal.h"
 
 #define MAX_ROW_LENGTH                                                                             \
     16 /* most numbers in a row of a linear system: six unknowns and ten right sides */
-
-/** Four numbers of a matrix row in a vector register, loaded without alignment. */
-typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define TACT_AS_ROW_OF_FOURS(pointer) ((const tact_row4 *)(pointer))
 

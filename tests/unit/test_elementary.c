@@ -231,6 +231,23 @@ static void angles_of_four_points_have_the_bits_of_one(void **unused)
     }
 }
 
+static void sines_and_cosines_of_four_angles_have_the_bits_of_one(void **unused)
+{
+    (void)unused;
+    state = 24 + campaign_seed_offset();
+    for (int i = 0; i < campaign_trial_count(SAMPLES_IN_CI, SAMPLES_IN_LONG_CI); i++) {
+        double angle[4], sine[4], cosine[4];
+        for (int k = 0; k < 4; k++) {
+            angle[k] = random_point_coordinate((i + k * (i % 2)) % 3);
+        }
+        tact_sin_and_cos_of_four(angle, sine, cosine);
+        for (int k = 0; k < 4; k++) {
+            ASSERT_SAME_BITS(sine[k], tact_sin(angle[k]));
+            ASSERT_SAME_BITS(cosine[k], tact_cos(angle[k]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +255,7 @@ int main(void)
         cmocka_unit_test(bits_of_elementary_functions_have_the_stated_hash),
         cmocka_unit_test(elementary_functions_of_special_values_match_libm),
         cmocka_unit_test(angles_of_four_points_have_the_bits_of_one),
+        cmocka_unit_test(sines_and_cosines_of_four_angles_have_the_bits_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
