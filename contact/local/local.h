@@ -89,7 +89,8 @@ TACT_API int tact_local_cone_by(const struct tact_local_problem *problem, double
  * except that of slip at the limit. Otherwise it is the natural map: |x - P_K(x - rho U)| over the
  * larger of |x| and rho |b|, in variables scaled to a force, with u = S r + b. P_K is the exact
  * projection onto the cone at r's centre of pressure, U the velocity with De Saxce's term mu
- * |slip| on the normal, rho the inverse of the largest diagonal entry of S.
+ * |slip| on the normal, |slip| in the metric of the ellipsoid that is tangent to the limit surface
+ * at r, rho the inverse of the largest diagonal entry of S.
  */
 TACT_API double tact_local_residual(const struct tact_local_problem *problem, const double r[6]);
 

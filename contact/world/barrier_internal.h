@@ -5,15 +5,16 @@
  * in its ellipse, another Lorentz cone, or inside each edge of its polygon; the torques that resist
  * the rolling of a point lie in a cone of their own. Each cone has a dual velocity y in the same
  * cone, complementary to s, and the contact velocity is u + (mu |slip| + |(e_1 w_1, e_2 w_2)|) e_n
- * = G^T y, with the arms e of rolling. De Saxce's term mu |slip| prevents slip from causing
- * separation (Acary, Armand, Nguyen and Shpakovych 2023, "Second-order cone programming for
- * frictional contact mechanics using interior point algorithms", for point contacts), and the other
- * does so for rolling. The method uses Nesterov and Todd's scaling
- * with Mehrotra's predictor and corrector. The limit surface is replaced by the ellipsoid that is
- * tangent to it at the present impulse, and the centre of pressure is that of the last step; both
- * converge with the impulse, so that the solution satisfies the law of tact_local_cone(). A step
- * costs one elimination over the bodies (direct_internal.h), independent of how redundant the
- * contacts are. Where Newton's method on the sweeps fails, this one converges in 15 to 60 steps.
+ * = G^T y, with the arms e of rolling. De Saxce's term mu |slip|, in the metric of the tangent
+ * ellipsoid below, prevents slip from causing separation (Acary, Armand, Nguyen and Shpakovych
+ * 2023, "Second-order cone programming for frictional contact mechanics using interior point
+ * algorithms", for point contacts), and the other does so for rolling. The method uses Nesterov and
+ * Todd's scaling with Mehrotra's predictor and corrector. The limit surface is replaced by the
+ * ellipsoid that is tangent to it at the present impulse, and the centre of pressure is that of the
+ * last step; both converge with the impulse, so that the solution satisfies the law of
+ * tact_local_cone(). A step costs one elimination over the bodies (direct_internal.h), independent
+ * of how redundant the contacts are. Where Newton's method on the sweeps fails, this one converges
+ * in 15 to 60 steps.
  */
 #ifndef TACT_CONTACT_BARRIER_INTERNAL_H
 #define TACT_CONTACT_BARRIER_INTERNAL_H

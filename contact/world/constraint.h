@@ -45,8 +45,8 @@ struct tact_constraint {
     struct tact_pose in_b; /**< joint frame relative to b */
     /** lower stop of the joint's value (HINGE [rad], within -pi to pi; SLIDER [m]) */
     double lower;
-    double upper; /**< upper stop of the joint's value, in the unit of lower; no stops unless lower
-                     < upper */
+    double upper; /**< upper stop of the hinge's angle or the slider's displacement, in the unit of
+                     lower; no stops unless lower < upper */
     double damping;  /**< viscous friction of the joint, >= 0: HINGE [N m s/rad], SLIDER [N s/m] */
     double friction; /**< largest dry friction of the joint, >= 0: HINGE [N m], SLIDER [N] */
 

@@ -105,7 +105,9 @@ static int read_recorded_inputs(struct recording *self, const struct tact_device
     }
     free(record);
     if (rc < 0) {
-        return tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc));
+        return tact_error_set(err, rc,
+                              "the log to play back cannot be read after its first %zu ticks: %s",
+                              self->rows, strerror(-rc));
     }
     return self->rows ? 0
                       : tact_settings_fault(config, file, err, "the log to play back has no tick");

@@ -145,7 +145,7 @@ struct replay_position {
     uint64_t next_tick_in_log; /* tick after that of the last record read */
     uint64_t chosen_tick;      /* tick chosen by turn(), for which it is not called again */
     int is_state_current;      /* 1: the session's state is that after the last record */
-    int64_t start_ns;          /* time of tick 0, at the pace of the recording; 0: unknown */
+    int64_t start_ns; /* clock time at which tick 0 of a paced replay is due; 0: not yet known */
     struct tact_record *now, *before;
 };
 
