@@ -12,9 +12,8 @@
 
 #define TACT_AS_ROW_OF_FOURS(pointer) ((const tact_row4 *)(pointer))
 
-TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
-                     (double *out, double sign, const double *a, const double *b),
-                     (out, sign, a, b))
+/* out += sign a b. */
+TACT_INLINE void add_full_product(double *out, double sign, const double *a, const double *b)
 {
     double factor[36];
     for (int i = 0; i < 36; i += 4) {
@@ -33,11 +32,22 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
     }
 }
 
+TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
+                     (double *out, double sign, const double *a, const double *b),
+                     (out, sign, a, b))
+{
+    add_full_product(out, sign, a, b);
+}
+
 TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product_of_leading_block,
                      (double *out, double sign, const double *a, const double *b, int rows,
                       int inner),
                      (out, sign, a, b, rows, inner))
 {
+    if (rows == 6 && inner == 6) {
+        add_full_product(out, sign, a, b);
+        return;
+    }
     for (int i = 0; i < rows; i++) {
         tact_row4 *wide = (tact_row4 *)(out + 6 * i), x = *wide;
         tact_row2 *rest = (tact_row2 *)(out + 6 * i + 4), y = *rest;
@@ -127,24 +137,38 @@ TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, in
     return 1;
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, int columns),
-                     (a, b, columns))
+/* Solves the system of a with its right sides in place; a row of all has vectors_per_row vectors.
+ * Returns 0 where a is singular. */
+TACT_INLINE int solve_columns(const double *a, double *b, int columns, int vectors_per_row)
 {
-    double m[6][MAX_ROW_LENGTH] = {{0.0}};
+    double m[6][MAX_ROW_LENGTH];
     for (int i = 0; i < 6; i++) {
+        memset(m[i] + 4 * (vectors_per_row - 1), 0, 4 * sizeof *a);
         memcpy(m[i], a + 6 * i, 6 * sizeof *a);
         memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
     }
-    const int is_system_solved = columns <= 2   ? eliminate_gauss_jordan(m, 6, 2)
-                                 : columns <= 6 ? eliminate_gauss_jordan(m, 6, 3)
-                                                : eliminate_gauss_jordan(m, 6, 4);
-    if (!is_system_solved) {
+    if (!eliminate_gauss_jordan(m, 6, vectors_per_row)) {
         return 0;
     }
     for (int i = 0; i < 6; i++) {
         memcpy(b + columns * i, m[i] + 6, (size_t)columns * sizeof *b);
     }
     return 1;
+}
+
+TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, int columns),
+                     (a, b, columns))
+{
+    switch (columns) {
+    case 1:
+        return solve_columns(a, b, 1, 2);
+    case 6:
+        return solve_columns(a, b, 6, 3);
+    case 7:
+        return solve_columns(a, b, 7, 4);
+    default:
+        return solve_columns(a, b, columns, MAX_ROW_LENGTH / 4);
+    }
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_6x6_invert_leading_block, (const double *a, int n, double *out),
@@ -155,7 +179,7 @@ TACT_DISPATCH_BY_CPU(int, tact_6x6_invert_leading_block, (const double *a, int n
         memcpy(m[i], a + 6 * i, 6 * sizeof *a);
         m[i][6 + i] = 1.0;
     }
-    if (!eliminate_gauss_jordan(m, n, 3)) {
+    if (!(n == 6 ? eliminate_gauss_jordan(m, 6, 3) : eliminate_gauss_jordan(m, n, 3))) {
         return 0;
     }
     for (int i = 0; i < 6; i++) {
