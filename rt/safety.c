@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "contact/elementary.h"
 #include "rt/safety_internal.h"
 
@@ -276,7 +277,7 @@ int tact_safety_state_size(int n)
     return SAVED_STATE_HEADER_DOUBLES + STATE_CHANNEL_DOUBLES * n;
 }
 
-void tact_safety_save(const struct tact_safety *s, double *v)
+TACT_RECORD_CODE void tact_safety_save(const struct tact_safety *s, double *v)
 {
     *v++ = s->state;
     *v++ = s->await_release;

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 
 #define CACHE_LINE_BYTES 64
 #define SLOT_INDEX_BITS 3u  /* number of bits of the shared word that contain the slot's index */
@@ -61,18 +62,18 @@ void tact_triple_free(struct tact_triple *triple)
     }
 }
 
-void *tact_triple_write_begin(struct tact_triple *triple)
+TACT_RECORD_CODE void *tact_triple_write_begin(struct tact_triple *triple)
 {
     return triple->values + triple->writer_slot * triple->stride;
 }
 
-static void increment_counter(_Atomic uint64_t *counter)
+static TACT_RECORD_CODE void increment_counter(_Atomic uint64_t *counter)
 {
     const uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, n + 1, memory_order_relaxed);
 }
 
-void tact_triple_publish(struct tact_triple *triple)
+TACT_RECORD_CODE void tact_triple_publish(struct tact_triple *triple)
 {
     triple->sequence[triple->writer_slot] = triple->next_value_number++;
     /* Release: publishes the value. Acquire: the reader has finished with the slot it returned. */

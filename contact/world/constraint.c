@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "contact/elementary.h"
 #include "contact/world/world_internal.h"
 
@@ -109,12 +110,12 @@ int tact_world_add_constraint(struct tact_world *world, const struct tact_constr
     return world->constraint_count++;
 }
 
-int tact_world_constraint_count(const struct tact_world *world)
+TACT_RECORD_CODE int tact_world_constraint_count(const struct tact_world *world)
 {
     return world->constraint_count;
 }
 
-struct tact_constraint *tact_world_constraint(struct tact_world *world, int index)
+TACT_RECORD_CODE struct tact_constraint *tact_world_constraint(struct tact_world *world, int index)
 {
     return &world->constraints[index].constraint;
 }

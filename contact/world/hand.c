@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "contact/limits.h"
 #include "contact/world/body.h"
 #include "contact/linear.h"
@@ -196,7 +197,7 @@ void tact_hand_destroy(struct tact_hand *hand)
     }
 }
 
-int tact_hand_count(const struct tact_hand *hand)
+TACT_RECORD_CODE int tact_hand_count(const struct tact_hand *hand)
 {
     return hand->count;
 }
@@ -211,7 +212,7 @@ int tact_hand_parent(const struct tact_hand *hand, int link)
     return hand->links[link].def.parent;
 }
 
-struct tact_hand_state tact_hand_state(struct tact_hand *hand)
+TACT_RECORD_CODE struct tact_hand_state tact_hand_state(struct tact_hand *hand)
 {
     return hand->state;
 }
@@ -221,7 +222,7 @@ double *tact_hand_velocity(struct tact_hand *hand)
     return hand->velocity;
 }
 
-const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int link)
+TACT_RECORD_CODE const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int link)
 {
     return &hand->links[link].pose;
 }

@@ -1,20 +1,21 @@
 /* Access of a program to a world: it reads counts, shapes, pairs and contacts, and sets weights,
  * normals and the observer. */
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "contact/world/near_internal.h"
 #include "contact/world/world_internal.h"
 
-int tact_world_body_count(const struct tact_world *world)
+TACT_RECORD_CODE int tact_world_body_count(const struct tact_world *world)
 {
     return world->body_count;
 }
 
-int tact_world_hand_count(const struct tact_world *world)
+TACT_RECORD_CODE int tact_world_hand_count(const struct tact_world *world)
 {
     return world->hand_count;
 }
 
-int tact_world_shape_count(const struct tact_world *world)
+TACT_RECORD_CODE int tact_world_shape_count(const struct tact_world *world)
 {
     return world->shape_count;
 }
@@ -52,7 +53,7 @@ int tact_world_near_capacity(const struct tact_world *world)
     return world->slots;
 }
 
-int tact_world_slot(const struct tact_world *world, int pair)
+TACT_RECORD_CODE int tact_world_slot(const struct tact_world *world, int pair)
 {
     return tact_broad_phase_slot_of_pair(&world->near, pair);
 }
@@ -70,7 +71,8 @@ int tact_world_contact_capacity(const struct tact_world *world)
     return world->contact_capacity;
 }
 
-void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
+TACT_RECORD_CODE void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a,
+                                             int *b)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot < 0) {
@@ -89,12 +91,12 @@ int tact_world_pair_between(const struct tact_world *world, int a, int b)
                : -1;
 }
 
-struct tact_body *tact_world_body(struct tact_world *world, int index)
+TACT_RECORD_CODE struct tact_body *tact_world_body(struct tact_world *world, int index)
 {
     return &world->bodies[index].body;
 }
 
-struct tact_hand *tact_world_hand(struct tact_world *world, int index)
+TACT_RECORD_CODE struct tact_hand *tact_world_hand(struct tact_world *world, int index)
 {
     return world->hands[index].hand;
 }
@@ -109,7 +111,7 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
     return world->shapes[shape].owner;
 }
 
-struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
+TACT_RECORD_CODE struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
@@ -122,7 +124,7 @@ struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
     return &world->placeholder_contact;
 }
 
-struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
+TACT_RECORD_CODE struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
     int a, b, slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
@@ -186,7 +188,7 @@ void tact_world_set_weight(struct tact_world *world, int body, int on)
     world->bodies[body].weight = on;
 }
 
-const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
+TACT_RECORD_CODE const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
 {
     return world->poses;
 }
@@ -202,13 +204,13 @@ void tact_world_add_near(struct tact_world *world, int pair)
     tact_broad_phase_add_pair(world, pair);
 }
 
-const int *tact_world_near(const struct tact_world *world, int *count)
+TACT_RECORD_CODE const int *tact_world_near(const struct tact_world *world, int *count)
 {
     *count = world->near.count;
     return world->near.list;
 }
 
-const double *tact_world_direction(const struct tact_world *world, int pair)
+TACT_RECORD_CODE const double *tact_world_direction(const struct tact_world *world, int pair)
 {
     static const double none[3];
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);

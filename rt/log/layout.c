@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/record_code_internal.h"
 #include "bytes_internal.h"
 
 #define MAX_NAME_SUFFIX 9999999 /* larger than the number of fields of any record */
@@ -308,7 +309,7 @@ int tact_layout_equal(const struct tact_layout *a, const struct tact_layout *b)
     return a->element ? tact_layout_equal(a->element, b->element) : 1;
 }
 
-uint32_t tact_layout_stride(const struct tact_layout *layout)
+TACT_RECORD_CODE uint32_t tact_layout_stride(const struct tact_layout *layout)
 {
     return layout->element ? TACT_ELEMENT_HEAD + layout->element->size : 0;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/session/field_source_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -327,14 +328,14 @@ static struct session_optional_fields get_recorded_optional_fields(const struct 
     return s->has_fields_of_every_pair ? optional_fields_of_pair(s, pair) : s->optional_fields;
 }
 
-static void fill_contact_fields(struct tact_session *s, int pair, double *v)
+static TACT_RECORD_CODE void fill_contact_fields(struct tact_session *s, int pair,
+                                                 const struct tact_contact *c, double *v)
 {
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
-    const struct session_pair *p = tact_session_find_known_pair(s, pair);
-    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    const int slot = tact_world_slot(s->world, pair);
     double *next_optional_value = v + CONTACT_EXTRAS_OFFSET;
     const struct session_near_pair *near_pair =
-        tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_near_pair_state(s, pair);
+        slot < 0 ? NULL : tact_session_near_pair_in_slot(s, slot, pair);
     v[CONTACT_STATUS_OFFSET] = near_pair ? near_pair->status : 0;
     v[CONTACT_STATUS_OFFSET + 1] = near_pair ? near_pair->age : AGE_OF_HOST_MOMENTS;
     memcpy(v + CONTACT_MOMENTS_OFFSET, &c->moments, 16 * sizeof *v);
@@ -361,7 +362,8 @@ static void fill_contact_fields(struct tact_session *s, int pair, double *v)
     }
     next_optional_value += optional_fields.pieces;
     if (optional_fields.preload) {
-        *next_optional_value++ = p->starts_deeper_than_target ? c->preload : 0.0;
+        *next_optional_value++ =
+            tact_session_find_known_pair(s, pair)->starts_deeper_than_target ? c->preload : 0.0;
     }
     if (optional_fields.springs) {
         fill_spring_fields(s, pair, next_optional_value);
@@ -400,14 +402,14 @@ static void restore_contact_of_record(struct tact_session *s, int pair, const do
     c->split = 0;
 }
 
-static int is_contact_absent(const struct tact_session *s, const double *v)
+static TACT_RECORD_CODE int is_contact_absent(const struct tact_session *s, const double *v)
 {
     return v[CONTACT_STATUS_OFFSET] == s->absent_contact_values[CONTACT_STATUS_OFFSET] &&
            !memcmp(v, s->absent_contact_values, s->contact_element_layout.size * sizeof *v);
 }
 
 /* Writes the list. A contact beyond its capacity is a fault: see tick.c. */
-static void fill_contact_list(struct tact_session *s, double *list)
+static TACT_RECORD_CODE void fill_contact_list(struct tact_session *s, double *list)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -415,11 +417,12 @@ static void fill_contact_list(struct tact_session *s, double *list)
     uint32_t written_contact_count = 0;
     s->unrecorded_contact_count = 0;
     for (int i = 0; i < count; i++) {
-        int a, b, has_room_for_contact = written_contact_count < s->layout.most;
+        const struct tact_contact *c = tact_world_contact(s->world, near[i]);
+        const int has_room_for_contact = written_contact_count < s->layout.most;
         double *element = list + 1 + (size_t)written_contact_count * stride;
         double *v =
             has_room_for_contact ? element + TACT_ELEMENT_HEAD : s->unrecorded_contact_values;
-        fill_contact_fields(s, near[i], v);
+        fill_contact_fields(s, near[i], c, v);
         if (is_contact_absent(s, v)) {
             continue;
         }
@@ -428,9 +431,8 @@ static void fill_contact_list(struct tact_session *s, double *list)
                 s->unrecorded_contact_count++ ? s->first_unrecorded_pair : near[i];
             continue;
         }
-        tact_world_pair_shapes(s->world, near[i], &a, &b);
-        element[0] = a;
-        element[1] = b;
+        element[0] = c->a;
+        element[1] = c->b;
         element[2] = tact_session_pair_number_of_same_name(s, near[i]);
         written_contact_count++;
     }
@@ -445,14 +447,15 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
     s->unrecorded_contact_count = 0;
     for (int i = 0; i < s->recorded_pair_count; i++) {
         int pair = s->recorded_pairs[i];
-        fill_contact_fields(
-            s, pair, values + tact_session_find_known_pair(s, pair)->record_offset_plus_one - 1);
+        const uint32_t first = tact_session_find_known_pair(s, pair)->record_offset_plus_one - 1;
+        fill_contact_fields(s, pair, tact_world_contact(s->world, pair), values + first);
     }
     for (int i = 0; i < count; i++) {
         if (tact_session_find_known_pair(s, near[i])->record_offset_plus_one) {
             continue;
         }
-        fill_contact_fields(s, near[i], s->unrecorded_contact_values);
+        fill_contact_fields(s, near[i], tact_world_contact(s->world, near[i]),
+                            s->unrecorded_contact_values);
         if (!is_contact_absent(s, s->unrecorded_contact_values)) {
             s->first_unrecorded_pair =
                 s->unrecorded_contact_count++ ? s->first_unrecorded_pair : near[i];
@@ -460,7 +463,7 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
     }
 }
 
-void tact_session_fill_contacts(struct tact_session *s, double *values)
+TACT_RECORD_CODE void tact_session_fill_contacts(struct tact_session *s, double *values)
 {
     if (s->recorded_pairs) {
         fill_replay_compared_fields(s, values);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/session/session_internal.h"
 
 static int joint_count(const struct tact_session *s)
@@ -186,7 +187,7 @@ int tact_session_mark(struct tact_session *s, const char *text)
     return 0;
 }
 
-int tact_session_device_state(const struct tact_session *s, int index)
+TACT_RECORD_CODE int tact_session_device_state(const struct tact_session *s, int index)
 {
     return s->devices[index].input.state;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
@@ -174,7 +175,7 @@ static int add_tool_fields(struct tact_session *s)
 }
 
 /* Logs of results before 45 lack the last two numbers. */
-static size_t remote_state_number_count(const struct tact_session *s)
+size_t tact_session_remote_state_number_count(const struct tact_session *s)
 {
     return REMOTE_STATE_NUMBERS - (s->precedes_results_45 ? 2 : 0);
 }
@@ -190,7 +191,7 @@ static int add_remote_fields(struct tact_session *s)
                              "force N m or N; waves used, sent sqrt(W); offset, other position rad "
                              "or m; ticks engaged; met; latched; share; tank, work J; wait s; "
                              "zeroes its offset",
-                             (int)remote_state_number_count(s));
+                             (int)tact_session_remote_state_number_count(s));
         if (!rc && r->mode == REMOTE_MODEL) {
             rc = add_named_field(
                 s, &r->wall_model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].joint_names[r->link],
@@ -377,6 +378,7 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
                                struct tact_error *err)
 {
     int rc = layout_all_fields(s, log, err);
+    rc = rc ? rc : tact_session_list_record_copies(s);
     if (rc != -EINVAL || (err && err->text[0])) {
         return rc;
     }
@@ -386,103 +388,26 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
                           TACT_LAYOUT_MAX);
 }
 
-static void fill_constraint_fields(struct tact_session *s, double *v)
-{
-    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
-        const struct session_constraint *b = &s->constraints[i];
-        const struct tact_constraint *constraint = tact_world_constraint(s->world, i);
-        memcpy(v + b->wrench, constraint->wrench, sizeof constraint->wrench);
-        v[b->joint] = constraint->value;
-        v[b->joint + 1] = constraint->stop;
-        tact_v3_copy(v + b->joint + 2, constraint->point);
-        memcpy(v + b->warm, constraint->impulse, sizeof constraint->impulse);
-    }
-}
-
-static void fill_motion_fields(struct tact_session *s, double *v)
-{
-    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
-        const struct session_hand *h = &s->hands[i];
-        struct tact_hand *hand = tact_world_hand(s->world, i);
-        struct tact_hand_state state = tact_hand_state(hand);
-        size_t bytes = sizeof *v * (size_t)tact_hand_count(hand);
-        memcpy(v + h->q, state.q, bytes);
-        memcpy(v + h->v, state.v, bytes);
-        memcpy(v + h->target, state.target, bytes);
-        memcpy(v + h->torque, state.torque, bytes);
-        if (h->has_resistance) {
-            memcpy(v + h->reaction, state.reaction, bytes);
-            memcpy(v + h->stop, state.stop, bytes);
-        }
-    }
-    for (int i = 0; i < tact_world_body_count(s->world); i++) {
-        const struct session_body *b = &s->bodies[i];
-        const struct tact_body *body = tact_world_body(s->world, i);
-        struct tact_pose pose;
-        tact_session_body_pose(s, i, &pose);
-        memcpy(v + b->center, &body->pose, 7 * sizeof *v);
-        memcpy(v + b->twist, body->twist, sizeof body->twist);
-        memcpy(v + b->pose, &pose, 7 * sizeof *v);
-    }
-}
-
-static size_t grip_state_bytes(const struct session_grip *grip)
-{
-    return sizeof(double) * (GRIP_STATE_NUMBERS + (size_t)grip->commanded_joint_count);
-}
-
-void tact_session_fill_record(struct tact_session *s, struct tact_record *record)
+TACT_RECORD_CODE void tact_session_fill_record(struct tact_session *s, struct tact_record *record)
 {
     double *v = record->values;
+    tact_session_copy_state_to_record(s, v);
     for (int i = 0; i < s->device_count; i++) {
         const struct session_device *d = &s->devices[i];
         v[d->field] = d->input.state;
         v[d->field + 1] = (double)d->input.stamp_ns;
-        memcpy(v + d->field + 2, d->input.channel, sizeof *v * (size_t)d->device.info.input_count);
-    }
-    for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].has_measured_joint_state) {
-            memcpy(v + s->inputs[i].field, &s->inputs[i].state, sizeof s->inputs[i].state);
-        }
-    }
-    tact_session_fill_ports(s, v);
-    for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
-        memcpy(v + s->admittances[i].field, &s->admittances[i].state,
-               sizeof s->admittances[i].state);
-    }
-    for (int i = 0; i < s->positions->count; i++) {
-        const struct session_position *p = &s->positions->position[i];
-        memcpy(v + p->field, &p->state, sizeof p->state);
-    }
-    for (int i = 0; i < s->tool_count; i++) {
-        memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
-    }
-    for (int i = 0; i < s->remote_count; i++) {
-        memcpy(v + s->remotes[i].field, &s->remotes[i].state,
-               remote_state_number_count(s) * sizeof(double));
-        if (s->remotes[i].mode == REMOTE_MODEL) {
-            memcpy(v + s->remotes[i].wall_model_field, &s->remotes[i].model,
-                   sizeof s->remotes[i].model);
-        }
-    }
-    for (int i = 0; i < s->grip_count; i++) {
-        memcpy(v + s->grips[i].field, &s->grips[i].state, grip_state_bytes(&s->grips[i]));
     }
     tact_session_fill_holds(s, v);
     tact_session_fill_contacts(s, v);
-    fill_constraint_fields(s, v);
-    fill_motion_fields(s, v);
-    memcpy(v + s->requested_outputs_field, s->requested_outputs,
-           sizeof *v * (size_t)s->output_count);
-    memcpy(v + s->sent_outputs_field, s->sent_outputs, sizeof *v * (size_t)s->output_count);
-    for (int i = 0; i < s->output_count; i++) {
-        v[s->output_gate_field + (uint32_t)i] = s->outputs[i].gate;
+    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
+        v[s->constraints[i].joint + 1] = tact_world_constraint(s->world, i)->stop;
+    }
+    for (int i = 0; i < tact_world_body_count(s->world); i++) {
+        tact_session_body_pose(s, i, (struct tact_pose *)(v + s->bodies[i].pose));
     }
     tact_safety_save(&s->safety, v + s->safety_field);
     v[s->solver_field] = s->solve_stats.contacts;
     v[s->solver_field + 1] = s->solve_stats.iterations;
-    v[s->solver_field + 2] = s->solve_stats.residual;
-    v[s->solver_field + 3] = s->solve_stats.update;
     v[s->solver_field + 4] = s->is_deadman_held;
     for (int i = 0; s->counts_field && i < TACT_SOLVE_COUNTS; i++) {
         v[s->counts_field + (uint32_t)i] = s->solve_stats.counts[i];
@@ -507,73 +432,14 @@ void tact_session_replay_inputs(struct tact_session *s, const struct tact_record
     }
 }
 
-static void restore_motion_fields(struct tact_session *s, const double *v)
-{
-    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
-        const struct session_hand *h = &s->hands[i];
-        struct tact_hand *hand = tact_world_hand(s->world, i);
-        struct tact_hand_state state = tact_hand_state(hand);
-        size_t bytes = sizeof *v * (size_t)tact_hand_count(hand);
-        memcpy(state.q, v + h->q, bytes);
-        memcpy(state.v, v + h->v, bytes);
-        memcpy(state.target, v + h->target, bytes);
-        memcpy(state.torque, v + h->torque, bytes);
-        if (h->has_resistance) {
-            memcpy(state.reaction, v + h->reaction, bytes);
-            memcpy(state.stop, v + h->stop, bytes);
-        }
-    }
-    for (int i = 0; i < tact_world_body_count(s->world); i++) {
-        const struct session_body *b = &s->bodies[i];
-        struct tact_body *body = tact_world_body(s->world, i);
-        memcpy(&body->pose, v + b->center, 7 * sizeof *v);
-        memcpy(body->twist, v + b->twist, sizeof body->twist);
-    }
-}
-
 void tact_session_restore_state(struct tact_session *s, const struct tact_record *record)
 {
     const double *v = record->values;
     tact_session_replay_inputs(s, record);
-    for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].has_measured_joint_state) {
-            memcpy(&s->inputs[i].state, v + s->inputs[i].field, sizeof s->inputs[i].state);
-        }
-    }
-    tact_session_restore_ports(s, v);
-    for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
-        memcpy(&s->admittances[i].state, v + s->admittances[i].field,
-               sizeof s->admittances[i].state);
-    }
-    for (int i = 0; i < s->positions->count; i++) {
-        struct session_position *p = &s->positions->position[i];
-        memcpy(&p->state, v + p->field, sizeof p->state);
-    }
-    for (int i = 0; i < s->tool_count; i++) {
-        memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);
-    }
-    for (int i = 0; i < s->remote_count; i++) {
-        memcpy(&s->remotes[i].state, v + s->remotes[i].field,
-               remote_state_number_count(s) * sizeof(double));
-        if (s->remotes[i].mode == REMOTE_MODEL) {
-            memcpy(&s->remotes[i].model, v + s->remotes[i].wall_model_field,
-                   sizeof s->remotes[i].model);
-        }
-    }
-    for (int i = 0; i < s->grip_count; i++) {
-        memcpy(&s->grips[i].state, v + s->grips[i].field, grip_state_bytes(&s->grips[i]));
-    }
+    tact_session_copy_record_to_state(s, v);
     tact_session_restore_holds(s, record);
-    for (int i = 0; i < s->output_count; i++) {
-        s->outputs[i].gate = v[s->output_gate_field + (uint32_t)i];
-    }
-    restore_motion_fields(s, v);
     tact_world_refresh(s->world);
     tact_session_restore_contacts(s, v);
-    for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
-        struct tact_constraint *constraint = tact_world_constraint(s->world, i);
-        memcpy(constraint->impulse, v + s->constraints[i].warm, sizeof constraint->impulse);
-    }
     tact_safety_load(&s->safety, v + s->safety_field);
     tact_world_begin(s->world);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "contact/elementary.h"
 #include "rt/session/hold_internal.h"
 
@@ -216,7 +217,7 @@ void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now)
     }
 }
 
-void tact_session_fill_holds(const struct tact_session *s, double *values)
+TACT_RECORD_CODE void tact_session_fill_holds(const struct tact_session *s, double *values)
 {
     for (int i = 0; i < s->hold_count; i++) {
         const struct session_hold *hold = &s->holds[i];

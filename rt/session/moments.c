@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/clock.h"
 #include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
@@ -141,13 +142,19 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
     }
 }
 
-struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair)
+TACT_RECORD_CODE struct session_near_pair *tact_session_near_pair_in_slot(struct tact_session *s,
+                                                                          int slot, int pair)
 {
-    struct session_near_pair *near_pair = &s->near_pairs[tact_world_slot(s->world, pair)];
+    struct session_near_pair *near_pair = &s->near_pairs[slot];
     if (near_pair->pair != pair + 1) {
         *near_pair = (struct session_near_pair){.pair = pair + 1};
     }
     return near_pair;
+}
+
+struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair)
+{
+    return tact_session_near_pair_in_slot(s, tact_world_slot(s->world, pair), pair);
 }
 
 static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)

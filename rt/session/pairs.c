@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/session/field_source_internal.h"
 #include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
@@ -121,7 +122,8 @@ struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int p
     return p;
 }
 
-const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair)
+TACT_RECORD_CODE const struct session_pair *
+tact_session_find_known_pair(const struct tact_session *s, int pair)
 {
     static const struct session_pair pair_without_number = {.number = -1};
     int at = tact_keys_find(&s->pair_index_by_number, pair);
@@ -145,7 +147,7 @@ struct session_pair **tact_session_sorted_pairs(struct tact_session *s)
     return s->pairs_in_order;
 }
 
-int tact_session_pair_number_of_same_name(struct tact_session *s, int pair)
+TACT_RECORD_CODE int tact_session_pair_number_of_same_name(struct tact_session *s, int pair)
 {
     int a, b, shapes = tact_world_shape_count(s->world);
     int at = tact_keys_find(&s->pair_index_by_number, pair);

@@ -423,3 +423,12 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
     }
     return rc;
 }
+
+/* A coupling has a port field where the passivity controller acts on its port, or forces act after
+ * a delay. */
+int tact_session_has_port_field(const struct tact_session *s, const struct session_coupling *c)
+{
+    return !s->precedes_results_39 &&
+           (c->port.delay.count > 0 ||
+            (c->port.max_damping > 0.0 && !(c->port.bound_stiffness > 0.0)));
+}

@@ -119,9 +119,7 @@ int tact_session_check_drive_ports(const struct tact_session *s, struct tact_err
 /* Adds the work since the last tick, once the devices are read. Real-time safe. */
 void tact_session_add_drive_port_work(struct tact_session *s, uint64_t tick);
 
-/* port_record.c: the ports in the record. Real-time safe. */
+/* 1: the record has the port of a coupling, beside the coupling. */
 int tact_session_has_port_field(const struct tact_session *s, const struct session_coupling *c);
-void tact_session_fill_ports(const struct tact_session *s, double *values);
-void tact_session_restore_ports(struct tact_session *s, const double *values);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/session/session_internal.h"
 
 /* capacity, in maps: the recorder's thread empties it every few milliseconds */
@@ -25,7 +26,8 @@ int tact_session_open_logged_pressure(struct tact_session *s, struct tact_record
     return 0;
 }
 
-void tact_session_request_pressure(struct tact_session *s, struct tact_pressure *map)
+TACT_RECORD_CODE void tact_session_request_pressure(struct tact_session *s,
+                                                    struct tact_pressure *map)
 {
     s->requested_pressure_map = map;
 }

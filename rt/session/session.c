@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "contact/world/carry_internal.h"
 #include "rt/clock.h"
 #include "rt/session/facts.h"
@@ -176,6 +177,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->absent_contact_values,
                       s->unrecorded_contact_values,
                       s->recorded_pairs,
+                      s->record_copies.copy,
                       s->controller_joint_values,
                       s->admittances,
                       s->positions,
@@ -203,7 +205,8 @@ const struct tact_layout *tact_session_layout(const struct tact_session *session
     return &session->layout;
 }
 
-void tact_session_body_pose(struct tact_session *session, int body, struct tact_pose *out)
+TACT_RECORD_CODE void tact_session_body_pose(struct tact_session *session, int body,
+                                             struct tact_pose *out)
 {
     tact_pose_mul(out, &tact_world_body(session->world, body)->pose, &session->bodies[body].frame);
 }

@@ -10,10 +10,9 @@
 #include "contact/world/constraint.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/port_internal.h"
+#include "rt/session/record_internal.h"
 #include "rt/session/session.h"
 #include "rt/triple.h"
-
-#define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
 
 #define AGE_OF_HOST_MOMENTS 0 /* age [ticks] of moments that the host computed in the same tick */
 #define MAX_INPUT_GAP 5e-3    /* longest gap in a device's values without a new engagement [s] */
@@ -118,29 +117,6 @@ struct session_output {
     int part, axis; /* component of the tool's wrench: 0 force, 1 torque; and axis of the device */
     double gain;    /* sign of the output times its scale */
     double gate;    /* factor of the output: 0 while its device or sensor is lost, then a ramp */
-};
-
-/* Offsets of a contact's values from its first field, and their numbers. */
-enum {
-    CONTACT_STATUS_OFFSET = 0,  /* input: status, age */
-    CONTACT_MOMENTS_OFFSET = 2, /* input: V, c, C, g */
-    CONTACT_WRENCH_OFFSET = 18,
-    CONTACT_PATCH_OFFSET = 24,      /* patch: centre, normal, depth, spin arm */
-    CONTACT_WARM_START_OFFSET = 32, /* impulse, point */
-    CONTACT_DIRECTION_OFFSET = 41,
-    CONTACT_LIMITS_OFFSET = 44,
-    CONTACT_MARGINS_OFFSET = 45,
-    CONTACT_EXTRAS_OFFSET = 51
-};
-
-/* Optional fields of a contact: how many numbers each has; 0: it is absent. */
-struct session_optional_fields {
-    int pieces;  /* offset of the pieces of a contact patch that may be split into planar pieces */
-    int preload; /* 1: the contact belongs to a pair that starts deeper than its target */
-    int springs; /* offset of the tangential springs of a contact with tangential compliance, and of
-                    its pieces */
-    int state;   /* number of state variables of the contact model */
-    int measured; /* number of values of the poses at which a contact may have been measured */
 };
 
 #define SESSION_MAX_NAMED_PAIRS 16 /* more pairs with one condition are counted, not named */
@@ -344,6 +320,7 @@ struct tact_session {
     uint32_t measured_poses_offset; /* of the poses in the fields of a contact of a list */
 
     struct tact_layout layout; /* layout of its records, or of the log that it replays */
+    struct session_record_copies record_copies;
     struct tact_layout contact_element_layout; /* fields of one contact in the contact list */
     struct session_optional_fields
         optional_fields;               /* optional fields of a contact in the contact list */
@@ -486,26 +463,11 @@ void tact_session_compute_person_forces(struct tact_session *s);
 /* calibrated.c: where there are outputs, -EINVAL for a device that was never calibrated. */
 int tact_session_check_devices_calibrated(const struct tact_session *s, struct tact_error *err);
 
-/* contacts.c: layout and values of the contacts in the record. */
-int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *log,
-                                 struct tact_error *err);
-void tact_session_fill_contacts(struct tact_session *s, double *values);
-void tact_session_restore_contacts(struct tact_session *s, const double *values);
-/* Present state of a pair that is near. Real-time safe. */
-struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair);
-/* Returns the values of a pair in a replayed record, from its first field on. */
-const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
-                                                 const struct tact_record *record);
-
-/* fields.c: the layout, and the record to and from the session. log: the one that is replayed, or
- * NULL. */
-int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
-                               struct tact_error *err);
-void tact_session_fill_record(struct tact_session *s, struct tact_record *record);
-void tact_session_replay_inputs(struct tact_session *s, const struct tact_record *record);
-void tact_session_restore_state(struct tact_session *s, const struct tact_record *record);
-
 /* moments.c: overlap moments from the moment source or the host. */
+/* Present state of a pair that is near, and by the slot of its contact. Real-time safe. */
+struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, int pair);
+struct session_near_pair *tact_session_near_pair_in_slot(struct tact_session *s, int slot,
+                                                         int pair);
 int tact_session_open_source(struct tact_session *s, struct tact_error *err);
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit_frame(struct tact_session *s, uint64_t tick);

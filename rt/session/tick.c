@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "contact/record_code_internal.h"
 #include "rt/clock.h"
 #include "rt/session/field_source_internal.h"
 #include "rt/session/grip_internal.h"
@@ -140,8 +141,9 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
 }
 
-static void fill_tick_record(struct tact_session *s, struct tact_record *r, uint64_t tick,
-                             int64_t planned, int64_t wake_latency_ns)
+static TACT_RECORD_CODE void fill_tick_record(struct tact_session *s, struct tact_record *r,
+                                              uint64_t tick, int64_t planned,
+                                              int64_t wake_latency_ns)
 {
     r->tick = tick;
     r->stamp_ns = planned;
@@ -170,7 +172,7 @@ static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned,
     }
 }
 
-size_t tact_session_record(struct tact_session *s, struct tact_record *out)
+TACT_RECORD_CODE size_t tact_session_record(struct tact_session *s, struct tact_record *out)
 {
     const struct tact_layout *layout = &s->layout;
     size_t bytes = sizeof *out + layout->size * sizeof *out->values;
