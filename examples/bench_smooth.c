@@ -297,11 +297,11 @@ static void print_bowl_table(const struct smooth_bench_results *t)
 {
     puts("Table II: 3 s of a bowl of Loop's that is thrown on a table. The paper: longest step "
          "of the integrator,\non a Xeon of 1.8 GHz. tact: the period of the loop, a table that "
-         "is a plane\n  step [ms]   paper [s]    tact [s]   not solved   where it is at the "
-         "end [mm]");
+         "is a plane\n  step [ms]   paper [s]    tact [s]   ticks not solved   position at the end "
+         "[mm]");
     for (int i = 0; i < SMOOTH_STEPS; i++) {
         const struct smooth_bowl_row *r = &t->bowl_rows[i];
-        printf("  %9.0f %11.3f %11.4f %10.1f %% %9.1f %8.1f %8.1f\n", 1e3 * r->period,
+        printf("  %9.0f %11.3f %11.4f %16.1f %% %8.1f %8.1f %8.1f\n", 1e3 * r->period,
                r->published_seconds, r->time, 1e2 * r->unconverged_tick_fraction,
                1e3 * r->position[0], 1e3 * r->position[1], 1e3 * r->position[2]);
     }

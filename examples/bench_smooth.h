@@ -21,7 +21,7 @@ struct smooth_bowl_row {
     double period;            /* [s] */
     double published_seconds; /* published processor time on a Xeon of 1.8 GHz [s] */
     double time;              /* processor time of tact's ticks [s] */
-    double position[3];       /* displacement of the bowl at the end from where it was thrown [m] */
+    double position[3];       /* position of the bowl at the end, world [m] */
     double
         unconverged_tick_fraction; /* fraction of the ticks that were not solved to the tolerance */
     unsigned long long edges;      /* patches that were measured as edges */

@@ -38,7 +38,7 @@ static const char help[] =
     "--force\n" OUTPUT_FORCE_HELP
     "  --json           one JSON object on stdout: triangles, size [m], tetrahedra, seconds (of "
     "the\n"
-    "                   processor, to compute the field), volume (of the mesh's), slope and\n"
+    "                   processor, to compute the field), volume (over the mesh's), slope and\n"
     "                   slope_spread (of the extent on the surface), deepest [m], zero_rms,\n"
     "                   zero_worst [m] and zero_place (distance of the mesh from where the extent "
     "is\n"
@@ -141,8 +141,8 @@ static void print_field_table(const struct field_measurement *a)
     printf("mesh      %zu triangles, %.4g m\n", a->mesh->triangle_count, a->size);
     printf("field     %zu tetrahedra, computed in %.2f s\n", tact_field_cells(a->field),
            a->seconds);
-    printf("volume    %.4f of the mesh's\n", q->volume / a->mesh->volume);
-    printf("slope     %.3f on the surface, +- %.3f\n", q->slope, q->slope_spread);
+    printf("volume    %.4f times that of the mesh\n", q->volume / a->mesh->volume);
+    printf("slope     %.3f on the surface (standard deviation %.3f)\n", q->slope, q->slope_spread);
     printf("deepest   %.4g m\n", q->deepest);
     printf("zero set  %.2g m from the mesh rms (%.3f %% of its size), %.2g m at worst, at "
            "(%.4g, %.4g, %.4g)\n",

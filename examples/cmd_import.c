@@ -132,8 +132,8 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
                 (*out)->period != i->period)) {
         tact_error_at(err, i->map_path, 0, 0, "scene");
         rc = tact_error_set(err, -EINVAL,
-                            "the scene of a recording must have a first device of type import, and "
-                            "the period of the map, %g s",
+                            "the first device of the scene must have the type import, and the "
+                            "scene's period must be that of the map, %g s",
                             i->period);
     }
     return rc;

@@ -199,8 +199,8 @@ static void print_scene_info(const struct info *i)
                p->tally.touching, p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal,
                p->torsion * 1e3);
         if (!strcmp(v->pairs[k].model, "smooth") && p->tally.touching) {
-            printf("  %-32s sliding %llu ticks, rolling %llu, without spin %llu\n", "",
-                   p->tally.modes[TACT_FRICTION_SLIDING], p->tally.modes[TACT_FRICTION_ROLLING],
+            printf("  %-32s sliding in %llu ticks, rolling in %llu, rolling without spin in %llu\n",
+                   "", p->tally.modes[TACT_FRICTION_SLIDING], p->tally.modes[TACT_FRICTION_ROLLING],
                    p->tally.modes[TACT_FRICTION_NO_SPIN]);
         }
         if (p->tally.at[5]) {

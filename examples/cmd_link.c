@@ -114,7 +114,8 @@ int cmd_link(int argc, char **argv)
     }
     if (argc != optind || (!o.scene && !o.listen == !o.connect) ||
         (o.scene && (o.listen || o.connect || o.key || o.peer))) {
-        return command_usage(argv[0], "expected one of --listen and --connect, or --scene alone");
+        return command_usage(argv[0], "expected one of --listen, --connect and --scene, and "
+                                      "--scene without --key and --peer");
     }
     int code = o.scene ? open_scene(&o, &scene) : EXIT_GOOD;
     if (!code && !o.key != !o.peer) {

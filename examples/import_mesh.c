@@ -77,8 +77,9 @@ static void report_shape_type_of_mesh(const struct tact_soup *soup, const struct
                         !d.degenerate && !d.crossings && !d.misplaced && d.volume > 0.0;
     printf("%s: %zu triangles, %.6g x %.6g x %.6g in the file's unit; %s\n", text_shown(h->out),
            soup->triangle_count, upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2],
-           closed ? "closed: `type: mesh` takes it"
-                  : "not closed: `type: convex` takes its hull, `tact moments --check` says why");
+           closed
+               ? "closed: usable by `type: mesh`"
+               : "not closed (see `tact moments --check`): its hull is usable by `type: convex`");
 }
 
 int import_mesh(const char *command, const struct hand_import *h)

@@ -64,8 +64,8 @@ static const char *find_unit(const struct tact_scene_log *v, const char *path, i
 static void describe_inputs(const struct tact_scene_log *v, const struct tact_scene_output *def,
                             char *out, size_t size)
 {
-    snprintf(out, size, "no input of %.*s moves %.100s", (int)strcspn(def->to, "."), def->to,
-             def->from);
+    snprintf(out, size, "no input of the device %.*s sets the target of %.100s",
+             (int)strcspn(def->to, "."), def->to, def->from);
     for (uint32_t i = 0; i < v->scene->inputs_count; i++) {
         const struct tact_scene_input *in = &v->scene->inputs[i];
         if (strcmp(in->to, def->from) != 0 || !is_of_same_device(in->from, def->to) ||
@@ -74,7 +74,9 @@ static void describe_inputs(const struct tact_scene_log *v, const struct tact_sc
         }
         const char *unit = find_unit(v, in->from, 0);
         if (!strstr(unit, "/s") && unit[0] != 'N') {
-            snprintf(out, size, "the log is of results before version 62");
+            snprintf(out, size,
+                     "an older tact recorded the log (results before version 62), without the "
+                     "energy of this port");
             return;
         }
         snprintf(out, size, "%.100s [%s] is no position", in->from, unit);

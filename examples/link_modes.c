@@ -114,12 +114,12 @@ void link_modes_print(const struct link_modes *modes, double delay)
     const double gain = fmin(2.0, 0.25 / delay);
     const char *stiffness = modes->is_rotational ? "N m/rad" : "N/m";
     const int decimal_count = modes->is_rotational ? 3 : 0;
-    printf("\n  %s, by a robot's tie of %g %s and a person's joint of %g %s%s:\n",
-           modes->is_rotational ? "a stiff stop that resists turning" : "a stiff wall",
+    printf("\n  how stiff %s feels, with a stiffness of the robot's tie of %g %s and a damping of "
+           "the person's joint of %g %s%s:\n",
+           modes->is_rotational ? "a rigid stop against turning" : "a rigid wall",
            modes->largest_stiffness, stiffness, modes->damping,
            modes->is_rotational ? "N m s/rad" : "N s/m",
-           modes->is_any_value_assumed ? " (one of them assumed, as the other scene is not here)"
-                                       : "");
+           modes->is_any_value_assumed ? " (assumed where no scene here states it)" : "");
     printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
            decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness, modes->largest_stiffness,
            stiffness, gain);

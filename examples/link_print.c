@@ -34,16 +34,19 @@ static void print_realtime(const struct tact_realtime_report *report)
 
 static void print_suggested_channel(const struct link_channel_settings *channel, double rate)
 {
-    printf("\n  at %g Hz, for this direction, and the other alike:\n", rate);
+    printf(
+        "\n  suggested settings for both directions at %g Hz, by the packets that arrived here:\n",
+        rate);
     printf("  waves        each packet repeats %d%s\n", channel->repeated,
            channel->is_longest_gap_covered ? "" : "; longer gaps have zero waves");
     printf("  playout      %d ticks, %.1f ms one way\n", channel->playout_delay_ticks,
            1e3 * channel->delay);
     printf("  correction   of drift: %.2f /s\n", channel->drift_correction_gain);
-    printf("  impedance    adds in series    a wall of 1000 N/m is felt, without correction, as\n");
+    printf(
+        "  impedance    stiffness of link    a wall of 1000 N/m feels, without correction, like\n");
     for (int i = 0; i < IMPEDANCES; i++) {
         const double line = link_wave_stiffness(operator_impedances[i], channel->delay);
-        printf("  %3.0f N s/m    %8.0f N/m    %8.0f N/m\n", operator_impedances[i], line,
+        printf("  %3.0f N s/m    %13.0f N/m    %8.0f N/m\n", operator_impedances[i], line,
                1.0 / (1.0 / line + 1e-3));
     }
 }
@@ -51,8 +54,9 @@ static void print_suggested_channel(const struct link_channel_settings *channel,
 static void print_refused_packets(const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
-    printf("  refused      %llu malformed, %llu of another version, %llu forged, %llu repeated, "
-           "%llu foreign, %llu hellos postponed, %llu other payloads\n",
+    printf("  refused      packets: %llu malformed, %llu of another version of the format, %llu "
+           "with a wrong key, %llu received before, %llu of another session or sender, %llu "
+           "handshake messages at the wrong time, %llu with invalid content\n",
            (unsigned long long)c->malformed_packet_count,
            (unsigned long long)c->other_version_packet_count,
            (unsigned long long)c->forged_packet_count, (unsigned long long)c->replayed_packet_count,
@@ -88,13 +92,14 @@ static void print_link_table(const struct link_options *options, const struct li
            convert_ns_to_ms(q->min_delay), convert_ns_to_ms(q->delay_p50),
            convert_ns_to_ms(q->delay_p99), convert_ns_to_ms(q->delay_p999),
            convert_ns_to_ms(q->delay_max));
-    printf("               (if the least delays of both directions are equal)\n");
+    printf("               (exact if the least delays of the two directions are equal)\n");
     print_call_time("sending", &m->send_call_time);
     print_call_time("receiving", &m->receive_call_time);
     print_realtime(&m->realtime);
-    printf("  here         %llu of the ticks began a period late, %llu packets were not sent\n",
-           (unsigned long long)m->late_tick_count,
-           (unsigned long long)m->endpoint.counts.unsent_packet_count);
+    printf(
+        "  this end     %llu ticks began more than a period late, %llu packets could not be sent\n",
+        (unsigned long long)m->late_tick_count,
+        (unsigned long long)m->endpoint.counts.unsent_packet_count);
     print_refused_packets(m);
     const struct link_channel_settings channel = link_channel_settings(q, 1.0 / options->rate);
     print_suggested_channel(&channel, options->rate);

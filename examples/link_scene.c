@@ -54,7 +54,8 @@ int link_scene_read(struct link_options *options, struct link_scene *out, struct
     int rc = tact_settings_text(&config, "listen", &options->listen, err);
     rc = rc ? rc : tact_settings_text(&config, "connect", &options->connect, err);
     if (!rc && !options->listen == !options->connect) {
-        rc = tact_settings_fault(&config, NULL, err, "expected one of listen and connect");
+        rc = tact_settings_fault(&config, NULL, err,
+                                 "expected either the key \"listen\" or the key \"connect\"");
     }
     rc = rc ? rc : tact_settings_path(&config, "key", out->key, sizeof out->key, err);
     rc = rc ? rc : tact_settings_path(&config, "peer", out->peer, sizeof out->peer, err);
@@ -107,7 +108,8 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
     const int is_rotational = link_is_tie_rotational(scene, tie);
     printf("  %-20s ", text_shown(tie->joint));
     if (mode == LINK_WAVES) {
-        printf("waves, %g %s: a wall is felt through a spring of %.*f %s at first, then as it is\n",
+        printf("waves of impedance %g %s: a wall feels at first as through a spring of %.*f %s, "
+               "later as stiff as it is\n",
                tie->impedance, is_rotational ? "N m s/rad" : "N s/m", is_rotational ? 3 : 0,
                link_wave_stiffness(tie->impedance, delay), is_rotational ? "N m/rad" : "N/m");
         return;
@@ -115,8 +117,8 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
     printf("%s: %s\n", text_shown(tie->mode),
            !is_tie_supported(scene, tie, modes)
                ? "a wall is not stable at this delay: use mode: waves"
-           : mode == LINK_MODEL ? "settles at any delay"
-                                : "settles at this delay");
+           : mode == LINK_MODEL ? "a wall is stable at any delay"
+                                : "a wall is stable at this delay");
 }
 
 /* Whether a tie belongs to the measured device; also records whether the link supports its mode. */

@@ -21,9 +21,9 @@ static int set_unmeasured_error(int rc, struct tact_error *err)
         return tact_error_set(err, rc, "two half-spaces have no finite overlap");
     }
     if (rc == -ENOSPC) {
-        return tact_error_set(
-            err, rc,
-            "the overlap of the meshes has more triangle pairs near it than can be measured");
+        return tact_error_set(err, rc,
+                              "more triangle pairs lie near the overlap of the meshes than can be "
+                              "measured: use coarser meshes");
     }
     return tact_error_set(err, rc, "the overlap cannot be measured: %s", strerror(-rc));
 }

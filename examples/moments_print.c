@@ -56,8 +56,8 @@ void moments_print_table(const struct measured_overlap *r, const struct tact_pat
     print_moments_row("  semi-axes", "m", patch->semi, 2);
     if (r->rays.rays) {
         print_moments_row("V along x y z", "m^3", r->rays.volume, 3);
-        printf(
-            "  %zu rays, of which %zu hit flipped triangles, and %zu hit holes and were ignored\n",
-            r->rays.rays, r->rays.corrected, r->rays.dropped);
+        printf("  %zu rays, of which %zu met reversed triangles and were corrected, and %zu met "
+               "holes and were ignored\n",
+               r->rays.rays, r->rays.corrected, r->rays.dropped);
     }
 }

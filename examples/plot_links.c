@@ -277,8 +277,7 @@ void plot_links(FILE *to, const struct plot_session *s, int count, int row,
     fprintf(to, PLOT_KEY_ABOVE_CURVES, 1, 0.0);
     write_delay_range(to, s, count);
     draw_link_curves(to, s, count, (const int[]){LINK_ONE_WAY, LINK_ROUND_TRIP, LINK_PLAYOUT_FILL},
-                     (const char *const[]){"one way", "round trip with playout", "playout fill"},
-                     3);
+                     (const char *const[]){"one way", "round trip and playout", "playout fill"}, 3);
     draw_silence(to, s, count);
     frame(to, 0, row + 1, "Packets and waves lost so far");
     fprintf(to, PLOT_KEY_ABOVE_CURVES, 1, 0.2);

@@ -466,7 +466,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
     curve(&line, "%g w l lw 1.5 lc rgb '#D00000' notitle", period);
     end_panel_curves(&line, "");
     clear_mark_labels(to);
-    write_panel_frame(to, 1, 3, "How many ticks took how long [µs]");
+    write_panel_frame(to, 1, 3, "Number of ticks by duration [µs]");
     fprintf(to,
             "set logscale xy; set xrange [0.5:%g]; set yrange [0.7:*]; "
             "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; %s\n"

@@ -147,16 +147,16 @@ static void print_reduced_table(const struct tact_reduced *r, double energy)
     struct tact_pose pose;
     double twist[6];
     tact_reduced_get(r, &pose, twist);
-    printf("reduced coordinates (Kry and Pai 2003), %.6g s: %ld steps, %ld shortened\n\n", is->time,
-           is->steps, is->rejected);
+    printf("reduced coordinates (Kry and Pai 2003): %.6g s in %ld steps; %ld steps were repeated "
+           "with half their length\n\n",
+           is->time, is->steps, is->rejected);
     for (int m = 0; m <= TACT_REDUCED_NO_SPIN; m++) {
         printf("  %-13s %10.6f s%s\n", tact_reduced_mode_name((enum tact_reduced_mode)m),
                is->mode_time[m], (int)is->mode == m ? "  at the end" : "");
     }
-    printf(
-        "  %ld contacts, %ld separations, %ld impacts, %ld times to sliding, %ld to rolling, %ld "
-        "charts crossed\n",
-        is->contacts, is->separations, is->impacts, is->slides, is->rolls, is->crossings);
+    printf("  %ld contacts, %ld separations, %ld impacts, %ld changes to sliding, %ld from sliding "
+           "to rolling, %ld changes of chart\n",
+           is->contacts, is->separations, is->impacts, is->slides, is->rolls, is->crossings);
     if (is->others) {
         printf("  in %ld steps the surfaces overlap at a second place, which reduced coordinates "
                "neglect\n",

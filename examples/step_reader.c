@@ -335,9 +335,9 @@ static int write_faces(const int *face_tags, size_t count, const char *text)
         for (int k = 0; k < 3 * FACE_SAMPLES && !rc; k++) {
             rc = isfinite(faces[i].at[k])
                      ? 0
-                     : report_refused_face(face_tags[2 * i + 1], "as gmsh evaluates it",
-                                           "a coordinate is infinite or not a number; expected a "
-                                           "STEP file with finite surfaces");
+                     : report_refused_face(face_tags[2 * i + 1], "a surface evaluated by gmsh",
+                                           "a coordinate of it is infinite or not a number; "
+                                           "expected a STEP file with finite surfaces");
             size = fmax(size, fabs(faces[i].at[k]));
         }
     }
@@ -365,8 +365,8 @@ static int convert_step_file(const struct folder *folder)
     reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
     reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
     if (reader_confine_to_folder(folder->path)) {
-        return report_refused_solid(
-            "this kernel has no Landlock, without which a STEP file is not read");
+        return report_refused_solid("a STEP file is read only in a sandbox of Landlock, which this "
+                                    "kernel lacks (expected Linux 5.13 or newer)");
     }
     const size_t count = read_step_solid(folder, &faces);
     char *text = count ? read_file_text(folder->brep) : NULL;

@@ -26,7 +26,8 @@ static void print_timing_table(const struct tact_session_report *r, const struct
            (ull)l->ticks, scene->period * 1e3, real ? "in real time" : "free-wheeling",
            l->stopped ? ", stopped before its end" : "");
     if (real) {
-        printf("  missed %llu (of these skipped %llu), late by over a tenth of the period %llu\n",
+        printf("  ticks that missed their deadline %llu (of these skipped %llu), that began late "
+               "by over a tenth of the period %llu\n",
                (ull)l->missed, (ull)l->skipped, (ull)l->late);
     }
     printf("\n  %-20s %9s %9s %9s %9s\n", "microseconds", "p50", "p99", "p99.9", "max");
@@ -38,11 +39,12 @@ static void print_contact_table(const struct tact_session_report *r)
 {
     printf("\n  moments    %s", r->source);
     if (r->source_pairs || r->fallbacks) {
-        printf(", age %u (at most %u) ticks, %llu fallbacks to the host in %llu ticks", r->age,
-               r->age_max, (ull)r->fallbacks, (ull)r->fallback_ticks);
+        printf(", %u (at most %u) ticks old; %llu late pairs measured by the loop itself in %llu "
+               "ticks",
+               r->age, r->age_max, (ull)r->fallbacks, (ull)r->fallback_ticks);
     }
     if (r->unmeasured) {
-        printf(", %llu overlaps (pairs times ticks) NOT MEASURED", (ull)r->unmeasured);
+        printf(", %llu overlaps (one per pair and tick) NOT MEASURED", (ull)r->unmeasured);
     }
     printf("\n  contacts   %d at the end, at most %d\n", r->contacts, r->contacts_max);
     printf("  solver     %.1f sweeps a tick (at most %d), residual %.1e (at most %.1e)",

@@ -70,7 +70,8 @@ static int check_site(const struct teleop *t, const char *name, const struct tel
                       struct tact_error *err)
 {
     if (!site->listen == !site->connect) {
-        return refuse_teleop_file(t, name, err, "expected one of listen and connect");
+        return refuse_teleop_file(t, name, err,
+                                  "expected either the key \"listen\" or the key \"connect\"");
     }
     if (!site->key != !site->peer) {
         return refuse_teleop_file(t, name, err, "expected both keys key and peer, or neither");

@@ -141,9 +141,10 @@ double text_drop_sign_of_zero(double value)
 
 void text_print_port_energy(const char *name, double energy, double least, uint64_t limited)
 {
-    printf("  port       %s: absorbed %.3f mJ from the person, at its least %.3f mJ",
-           text_shown(name), text_drop_sign_of_zero(energy * 1e3),
-           text_drop_sign_of_zero(fmin(least, 0.0) * 1e3));
+    printf(
+        "  port       %s: absorbed %.3f mJ from the person in all (minimum during the run %.3f mJ)",
+        text_shown(name), text_drop_sign_of_zero(energy * 1e3),
+        text_drop_sign_of_zero(fmin(least, 0.0) * 1e3));
     if (limited) {
         printf("; force limited for passivity in %llu ticks", (unsigned long long)limited);
     }

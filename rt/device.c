@@ -61,8 +61,8 @@ static int check_channel_names(const struct tact_device_channel *list, int count
         for (int k = 0; k < i; k++) {
             if (!strcmp(list[k].name, c->name)) {
                 return tact_error_set(err, -EINVAL,
-                                      "the device type: %s %d and %d have one name, \"%s\"", what,
-                                      k, i, c->name);
+                                      "the device type: %s %d and %d have the same name, \"%s\"",
+                                      what, k, i, c->name);
             }
         }
     }

@@ -20,8 +20,9 @@ static void check_resource_limit(struct tact_doctor_report *report, const char *
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sufficient_limit) {
         tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s", text);
     } else if (is_setting_granted) {
-        tact_doctor_add(report, name, TACT_DOCTOR_OK, "",
-                        "%s, but this user is privileged: the limit does not apply", text);
+        tact_doctor_add(
+            report, name, TACT_DOCTOR_OK, "",
+            "%s: the limit does not apply, as this process has the privilege to exceed it", text);
     } else {
         tact_doctor_add(report, name, TACT_DOCTOR_WARN, fix, "%s", text);
     }
@@ -124,7 +125,7 @@ void tact_doctor_timing(struct tact_doctor_report *report)
     check_real_time_throttling(report);
     if (rc) {
         tact_doctor_add(report, "latency", TACT_DOCTOR_FAIL,
-                        rc == -EBUSY ? busy : "see the checks scheduler and memory",
+                        rc == -EBUSY ? busy : "see the checks \"scheduler\" and \"memory\"",
                         "not measured: %s", strerror(-rc));
     } else {
         add_wake_latency_check(report, stats);

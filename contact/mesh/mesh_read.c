@@ -266,7 +266,8 @@ static int read_ascii_stl(struct mesh_reader *r)
             ended = 1;
         } else if (*line && !skip_keyword(line, "outer", &rest) &&
                    !skip_keyword(line, "endloop", &rest)) {
-            rc = set_line_error(r, "not a line of an STL file");
+            rc = set_line_error(r, "expected a line of a text STL file: solid, facet, outer loop, "
+                                   "vertex, endloop, endfacet or endsolid");
         }
         if (rc) {
             return rc;

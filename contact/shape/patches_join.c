@@ -147,9 +147,10 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
                                             : compare_edge_control_points(&edge[at], &edge[i],
                                                                           same_point_distance);
         if (edge_match < 0) {
-            return report_edge_error(list, p, e, err,
-                                     "borders on a patch of the opposite orientation: the normals "
-                                     "of both must point out of the solid");
+            return report_edge_error(
+                list, p, e, err,
+                "borders on a patch whose normals point to the other side of the surface: reverse "
+                "u or v of the patch whose normals point into the solid");
         }
         if (edge_match && neighbour_edge >= 0) {
             return report_edge_error(list, p, e, err,

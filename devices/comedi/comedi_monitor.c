@@ -59,7 +59,7 @@ static void report_input_faults(struct tact_comedi *self)
         unsigned int faults =
             atomic_load_explicit(&self->fault_counts_and_kinds[i], memory_order_relaxed);
         if (faults != self->reported_channel_faults[i]) {
-            char gauge_text[80];
+            char gauge_text[160];
             tact_comedi_describe_gauge(self, i, gauge_text, sizeof gauge_text);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
                          "%s: input %s is %s%s; the outputs are zero", self->name,

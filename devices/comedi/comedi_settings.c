@@ -274,7 +274,8 @@ static int check_calibration_setting(const struct tact_device_config *config,
             k++;
         }
         if (k == in->count) {
-            rc = tact_settings_fault(config, setting, err, "inputs has no channel named %s",
+            rc = tact_settings_fault(config, setting, err,
+                                     "the key \"inputs\" lists no analog channel named %s",
                                      setting->key + 5);
         }
     }

@@ -91,8 +91,8 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
  * its limits. Real-time safe. */
 bool tact_comedi_compute_wrenches(struct tact_comedi *self);
 
-/** Text for messages about an input: ", a gauge of wrist, whose last wrench is used", or "". The
- * second function reports overloaded sensors. */
+/** Text for messages about an input: "; it is a strain gauge of the force-torque sensor wrist,
+ * whose last wrench is used", or "". The second function reports overloaded sensors. */
 void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char *text, size_t size);
 void tact_comedi_report_wrenches(struct tact_comedi *self);
 

@@ -289,8 +289,9 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
         c->scan_index = layout->streamed_input_count++;
     }
     if (found < 0) {
-        return tact_settings_fault(config, setting, err,
-                                   "a stream needs an analog input: inputs lists none");
+        return tact_settings_fault(
+            config, setting, err,
+            "a stream needs an analog input, and the key \"inputs\" lists none");
     }
     int subdevice_flags = comedi_get_subdevice_flags(dev, (unsigned int)found);
     if (subdevice_flags < 0 || !(subdevice_flags & SDF_CMD_READ)) {

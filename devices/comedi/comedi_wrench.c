@@ -152,7 +152,9 @@ void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char 
     const struct tact_wrench *wrench = sensor_of_gauge_input(self, input);
     text[0] = '\0';
     if (wrench) {
-        snprintf(text, size, ", a gauge of %s, whose last wrench is used", wrench->name);
+        snprintf(text, size,
+                 "; it is a strain gauge of the force-torque sensor %s, whose last wrench is used",
+                 wrench->name);
     }
 }
 

@@ -150,8 +150,10 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
     for (char *word; (word = strtok_r(unparsed_text, " \t\r\n", &unparsed_text)); count++) {
         double value;
         if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
-            return set_ati_file_error(r, tag->name, "wrong values in the row of ",
-                                      tact_wrench_axes[axis]);
+            return set_ati_file_error(
+                r, tag->name,
+                "a value that is not a decimal number, or more than 8 values, in the row of ",
+                tact_wrench_axes[axis]);
         }
         r->map->matrix[axis][count] = value * scale;
     }
@@ -303,7 +305,7 @@ static int check_gauge_count(const struct ati_file_reader *r)
     int rc = r->sensor.name ? read_tag_attribute(r, &r->sensor, "NumGages", text) : 0;
     if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
         return set_ati_file_error(r, r->sensor.name,
-                                  "the number of values of an axis differs from NumGages, ", text);
+                                  "each axis must have as many values as NumGages states, ", text);
     }
     return rc < 0 ? rc : 0;
 }

@@ -66,8 +66,8 @@ static int read_gauge_inputs(const struct wrench_settings_reader *r)
             i++;
         }
         if (i == r->input_count) {
-            return set_wrench_setting_error(r, "channels", "inputs has no analog channel named ",
-                                            word);
+            return set_wrench_setting_error(
+                r, "channels", "the key \"inputs\" lists no analog channel named ", word);
         }
         for (int k = 0; k < count; k++) {
             if (r->wrench->gauge[k] == i) {
@@ -188,8 +188,10 @@ static int read_calibration_matrix(const struct wrench_settings_reader *r)
             "expected either matrix, 6 rows, or file, a calibration file of ATI", "");
     }
     if (!path && tact_settings_find(r->config, "file_calibration")) {
-        return set_wrench_setting_error(r, "file_calibration",
-                                        "file is not set, and this key needs it", "");
+        return set_wrench_setting_error(
+            r, "file_calibration",
+            "this key is only for a sensor that has the key \"file\", a calibration file of ATI",
+            "");
     }
     if (path && tact_settings_find(r->config, "units")) {
         return set_wrench_setting_error(
@@ -226,9 +228,10 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
     rc =
         rc ? rc : read_number_list(&device_settings_reader, key, map->gauges, &bias_in_calibration);
     if (!rc && bias_in_scene && bias_in_calibration) {
-        rc = set_wrench_setting_error(
-            &device_settings_reader, key,
-            "this bias is given twice: the sensor's own settings also have one", "");
+        rc = set_wrench_setting_error(&device_settings_reader, key,
+                                      "the bias of the sensor's gauges is set twice, here and by "
+                                      "the key \"bias\" of the sensor: remove one of the two",
+                                      "");
     }
     if (!rc && (bias_in_scene || bias_in_calibration)) {
         memcpy(map->bias, bias_in_scene ? bias_in_scene : bias_in_calibration,

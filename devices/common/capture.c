@@ -90,7 +90,9 @@ void tact_capture_drain(struct tact_capture *capture,
     uint64_t overruns = tact_ring_overruns(capture->ring);
     bool has_write_failed = ferror(capture->file) && !capture->is_write_failure_reported;
     if (overruns != capture->overruns || has_write_failed) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %" PRIu64 " %s could not be recorded%s",
+        tact_message(messages, TACT_MESSAGE_ERROR,
+                     "%s: the recording %s is incomplete: %" PRIu64
+                     " %s were lost before they were written%s",
                      name, capture->path, overruns, capture->what,
                      has_write_failed ? ", and writing to the disk failed" : "");
         capture->overruns = overruns;

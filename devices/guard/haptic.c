@@ -12,7 +12,7 @@ int tact_guard_start_haptic(struct tact_guard_haptic_page *content, const char *
 {
     content->head.timeout_ns = content->device_choice.timeout_ns;
     if (content->head.timeout_ns <= 0) {
-        return tact_error_set(err, -EINVAL, "the options of the guard process are invalid");
+        return tact_error_set(err, -EINVAL, "the timeout of the guard process must be positive");
     }
     content->head.size = sizeof *content;
     content->head.kind = TACT_GUARD_HAPTIC;

@@ -153,7 +153,10 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
                               "the public keys of the two ends");
     }
     if (crypto_scalarmult(shared_secret, secret_key, peer_key)) {
-        return tact_error_set(err, -EINVAL, "the public key of the other end is not usable");
+        return tact_error_set(
+            err, -EINVAL,
+            "the public key of the other end is not a valid key: make the keys of that end again "
+            "by `tact keygen`, and copy its new public key to this end");
     }
     derive_hello_key(out->own_hello_key, shared_secret, out->public_key, peer_key);
     derive_hello_key(out->peer_hello_key, shared_secret, peer_key, out->public_key);

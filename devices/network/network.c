@@ -63,7 +63,7 @@ static int create_simulated_link(const struct tact_device_config *config,
     if ((o.delay + o.jitter) / config->period > 0.5 * TACT_NETWORK_LINK_PACKETS) {
         return tact_settings_fault(
             config, tact_settings_find(config, "link.delay"), err,
-            "the simulated delay and jitter together are more than %d periods of the loop",
+            "expected at most %d periods of the loop for link.delay and link.jitter together",
             TACT_NETWORK_LINK_PACKETS / 2);
     }
     o.seed = (uint64_t)seed;

@@ -19,8 +19,10 @@ static void receive_only_from_peer(struct tact_network_device *self, int is_excl
     const int rc = tact_network_receive_only_from_peer(&self->endpoint, is_exclusive);
     if (rc) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s: %s", self->name,
-                     is_exclusive ? "the system does not drop datagrams of other senders"
-                                  : "the other end is found only at its last address",
+                     is_exclusive ? "the socket could not be limited to packets of the other end: "
+                                    "those of other senders are received and then refused"
+                                  : "the socket could not be opened to other addresses again: the "
+                                    "other end is found only at its last one",
                      strerror(-rc));
     }
 }

@@ -120,7 +120,7 @@ static int read_output_settings(struct tact_twin *self, const struct tact_device
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
             return tact_settings_fault(config, tact_settings_find(config, "forces"), err,
-                                       "expected at most one name for each axis");
+                                       "expected at most one name for each axis (\"-\" for none)");
         }
         if (strcmp(name, "-") != 0) {
             self->axis[axis].output = info->output_count;
@@ -247,7 +247,7 @@ static int map_hand_channels(struct tact_twin *self, const struct tact_device_co
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
             return tact_settings_fault(config, tact_settings_find(config, "hand_channels"), err,
-                                       "expected at most one name for each axis");
+                                       "expected at most one name for each axis (\"-\" for none)");
         }
         if (strcmp(name, "-") != 0) {
             rc = find_hand_channel(self, config, "hand_channels", name,

@@ -60,7 +60,7 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
     while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
         if (axis == self->axes) {
             return tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
-                                       "expected at most one name for each axis");
+                                       "expected at most one name for each axis (\"-\" for none)");
         }
         if (strcmp(name, "-") != 0) {
             self->axis[axis].force_sensor_input = self->axes + self->buttons + self->sensed_count++;

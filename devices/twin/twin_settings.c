@@ -151,7 +151,8 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
         if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,
-                "an axis of mass %g is too light for its springs and dampers at a period of %g s",
+                "an axis of mass %g is too light for its springs and dampers at a period of %g s: "
+                "expected a larger mass, or less stiffness and damping",
                 a->mass, self->period);
         }
         a->x = a->servo_target_position = a->start;

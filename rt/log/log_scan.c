@@ -159,7 +159,7 @@ static int scan_damage_cover(struct tact_log *log, const struct tact_mcap_record
     if (tact_mcap_check_damage_cover(record->content) != 0) {
         return skip_damaged_record(
             log, record->at,
-            "a record by which `tact recover` marked damaged bytes is damaged itself", err);
+            "a record by which `tact recover` covered damaged bytes is damaged itself", err);
     }
     log->damage_cover_count++;
     return resume_scan_after_damage(

@@ -110,7 +110,7 @@ static int read_ring_description(struct recovery *r)
 
     int rc = tact_session_description_read(rings->session, d);
     if (rc != 0) {
-        return refuse_log(r, "the recorder's rings are damaged or of another version");
+        return refuse_log(r, "the ticks in memory are damaged or of another version of tact");
     }
     tact_mcap_put_header(&r->header, TACT_LOG_PROFILE, TACT_LOG_LIBRARY);
     if (r->header.failed) {
@@ -120,7 +120,7 @@ static int read_ring_description(struct recovery *r)
     if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
-        return refuse_log(r, "the recorder's rings do not match their description");
+        return refuse_log(r, "the ticks in memory do not match their description");
     }
     rc = compare_log_prefix(r, &is_same);
     if (rc != 0) {
@@ -148,7 +148,7 @@ static int open_rings_of_log(struct recovery *r, const char *folder)
     if (rings->is_creation_complete) {
         return read_ring_description(r);
     }
-    return r->log->chunk_count == 0 ? 0 : refuse_log(r, "the recorder's rings are truncated");
+    return r->log->chunk_count == 0 ? 0 : refuse_log(r, "the ticks in memory are truncated");
 }
 
 /* The mark of the last chunk states the next element of each ring. If that chunk is damaged, ticks
@@ -228,7 +228,7 @@ static int reclaim_released_elements(struct recovery *r, int ring)
         return 0;
     }
     if (head - tail > capacity) {
-        return refuse_log(r, "written ticks are missing from the log, or its rings are damaged");
+        return refuse_log(r, "ticks are missing from the log, or those in memory are damaged");
     }
     if (head - first > capacity) {
         first = head - capacity;
@@ -303,7 +303,7 @@ static int check_damaged_ranges(struct recovery *r)
         return 0;
     }
     if (state->file_bytes - log->last_intact_offset > 2 * TACT_MCAP_CHUNK_LIMIT) {
-        return refuse_log(r, "the last two writes or more of the log are damaged");
+        return refuse_log(r, "too long a part at the end of the log is damaged");
     }
     int rc = find_chunk_after_damage(r, log->last_intact_offset, &chunk_found);
     if (rc != 0) {
@@ -362,7 +362,7 @@ static int check_rings_match_log(struct recovery *r)
          tact_layout_stride(&r->log->layout) != encoder->stride ||
          r->log->tick_channel != encoder->tick_channel ||
          r->log->event_channel != encoder->event_channel)) {
-        return refuse_log(r, "the recorder's rings have another layout of ticks than the log");
+        return refuse_log(r, "the ticks in memory have another layout than those of the log");
     }
     return rc;
 }
@@ -499,7 +499,7 @@ static int resume_log_writer(struct recovery *r)
     }
     int rc = tact_mcap_writer_reopen(&from, &recorder->writer);
     if (rc == -EBADMSG) {
-        return refuse_log(r, "a record is out of order, or damage is too short to be marked");
+        return refuse_log(r, "a record is out of order, or damage is too short to be covered");
     }
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
@@ -516,7 +516,7 @@ static int resume_log_writer(struct recovery *r)
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
     bool topics_match = tact_encoder_has_channels(&recorder->encoder, count);
-    return topics_match ? 0 : refuse_log(r, "the recorder's rings have other topics than the log");
+    return topics_match ? 0 : refuse_log(r, "the ticks in memory have other topics than the log");
 }
 
 static int run_recovery(struct recovery *r, const char *folder)

@@ -92,9 +92,11 @@ static int check_link_masses(struct model *m)
     for (size_t i = 0; i < m->links.count; i++) {
         if (!(m->links.at[i].mass.mass >= MIN_CHAIN_LINK_MASS)) {
             const struct model_link *link = &m->links.at[i];
-            return tact_model_report_error(m, link->line,
-                                           "the link \"%.60s\" moves and has no mass",
-                                           link->name ? link->name : "the link of this joint");
+            return link->name
+                       ? tact_model_report_error(
+                             m, link->line, "the link \"%.60s\" moves and has no mass", link->name)
+                       : tact_model_report_error(m, link->line,
+                                                 "the link of this joint moves and has no mass");
         }
     }
     return 0;

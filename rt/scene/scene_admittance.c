@@ -113,16 +113,16 @@ find_law_conflicting_with_force(const struct admittance_joint *admittance_joint_
     const struct {
         int is_law_set;
         const char *key, *text;
-    } laws[] = {
-        {joint->coupling != NULL, "coupling",
-         "the key \"coupling\", by which a device besides the force of the input would move it"},
-        {joint->mimic != NULL, "mimic",
-         "the key \"mimic\", by which another joint besides the force of the input would move it"},
-        {joint->tendon != NULL, "tendon", "a tendon"},
-        {joint->stiffness > 0.0, "stiffness",
-         "a drive stiffness, which would pull the joint back to its target"},
-        {joint->limit > 0.0, admittance_joint_reference->is_rotation ? "turn_limit" : "limit",
-         "a force limit, which would bound force and damping together"}};
+    } laws[] = {{joint->coupling != NULL, "coupling",
+                 "the key \"coupling\", by which a device would move it too"},
+                {joint->mimic != NULL, "mimic",
+                 "the key \"mimic\", by which another joint would move it too"},
+                {joint->tendon != NULL, "tendon", "a tendon"},
+                {joint->stiffness > 0.0, "stiffness",
+                 "a drive stiffness, which would pull the joint back to its target"},
+                {joint->limit > 0.0,
+                 admittance_joint_reference->is_rotation ? "turn_limit" : "limit",
+                 "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (laws[i].is_law_set) {
             *key = laws[i].key;

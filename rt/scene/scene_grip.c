@@ -114,7 +114,8 @@ static int find_grip_joints(const struct tact_scene_check *check, const struct t
             }
             rc = count == TACT_SCENE_GRIP_JOINTS
                      ? tact_scene_report_bad_value(
-                           check, path, "more than %d joints move the two fingers of this grip",
+                           check, path,
+                           "expected at most %d joints that move the two fingers of this grip",
                            TACT_SCENE_GRIP_JOINTS)
                      : check_grip_joint(check, scene, index, k, path);
             if (!rc) {

@@ -26,7 +26,7 @@ static const char moments_unit_text[] =
 #define MEASURED_FIELD "measured"
 
 _Static_assert(SESSION_MEASURED_POSES * sizeof(double) == 2 * sizeof(struct tact_pose),
-               "the field is that of two poses");
+               "the field of measured poses must have the size of two poses");
 
 struct contact_field {
     enum tact_field_kind kind;

@@ -49,8 +49,9 @@ static int check_targets_finite(struct tact_session *s, const double *target, ui
         const int count = tact_hand_count(tact_world_hand(s->world, i));
         for (int k = 0; k < count; k++, at++) {
             if (!isfinite(target[at])) {
-                tact_session_describe_fault(s, tick, "joint ", s->hands[i].joint_names[k],
-                                            "its drive target is not finite");
+                tact_session_describe_fault(
+                    s, tick, "joint ", s->hands[i].joint_names[k],
+                    "the drive target that the program's controller set is not finite");
                 tact_session_raise_fault(s, target[at], tick);
                 return 0;
             }

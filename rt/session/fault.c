@@ -65,8 +65,9 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
         describe_world_fault(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
-        tact_session_describe_fault(s, tick, "the world's ", tact_world_exceeded_capacity(s->world),
-                                    "the number in this tick exceeds the memory allocated for it");
+        tact_session_describe_fault(
+            s, tick, "the world's ", tact_world_exceeded_capacity(s->world),
+            "more of them are needed in this tick than memory was allocated for");
     } else if (rc) {
         tact_session_describe_fault(s, tick, "hand ",
                                     s->scene->hands[s->solve_stats.failed_hand].name,

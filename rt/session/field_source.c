@@ -353,7 +353,8 @@ void tact_session_count_measured_fields(struct tact_session *s)
 
 void tact_session_log_carried_fields(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    static const char what[] = ": an earlier measurement is carried forward";
+    static const char what[] =
+        ": its contact surface of an earlier tick is used, moved with the bodies";
     int near_count;
     const int *near = tact_world_near(s->world, &near_count);
     for (int k = 0; s->field_source && k < near_count; k++) {

@@ -180,7 +180,7 @@ void tact_session_report_overlaps_inside_bodies(struct tact_session *s)
     }
     if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%d more pairs of shapes overlap inside a body on which both press",
+                     "%d more pairs of shapes overlap each other inside a body that both press on",
                      named_pair_count - SESSION_MAX_NAMED_PAIRS);
     }
 }

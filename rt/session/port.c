@@ -248,10 +248,11 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
     }
     if (def->hard && !(c->port.bound_stiffness > 0.0)) {
         locate_coupling(s, c, "hard", err);
-        return tact_error_set(err, -EINVAL,
-                              "the device of joint %s has no damping in the calibration file "
-                              "%.100s: the bound on the energy it feeds in allows no force",
-                              name, file);
+        return tact_error_set(
+            err, -EINVAL,
+            "the calibration file %.100s has no damping for the device of joint %s, so that "
+            "\"hard: true\" would allow no force: calibrate it again, or remove \"hard\"",
+            file, name);
     }
     return 0;
 }
@@ -299,8 +300,9 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     }
     if (stiffness > max_silent_stiffness) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%s may buzz by some steps of the sensor of its device, of %g m or rad: %g N "
-                     "m/rad or N/m is over 2 friction / resolution, %g, by %.100s",
+                     "%s may vibrate by a few steps of the sensor of its device, of %g m or rad: "
+                     "its stiffness of %g N m/rad or N/m is over 2 friction / resolution, %g, of "
+                     "the calibration file %.100s",
                      name, p->resolution, stiffness, max_silent_stiffness, file);
     }
     return 0;

@@ -68,7 +68,8 @@ static int check_coupling_matrix(const struct tact_session *s, const struct sess
         "this matrix is, in one direction of force and torque, %.4g times the largest that the "
         "device of %s %s; expected at most 1, or \"hard: true\" in both couplings",
         values[5], s->hands[c->hand].base_name,
-        is_damping ? "allows without oscillating when it is released" : "renders without rattling");
+        is_damping ? "allows without oscillating when the person releases it"
+                   : "renders without rattling");
 }
 
 int tact_session_check_base_matrices(const struct tact_session *s, struct tact_error *err)

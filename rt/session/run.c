@@ -107,14 +107,17 @@ static void report_clamped_targets(struct tact_session *s)
                 ++named_joint_count > SESSION_MAX_NAMED_PAIRS) {
                 continue;
             }
-            snprintf(text, sizeof text, "the target of %s was clamped to its range in %llu ticks",
+            snprintf(text, sizeof text,
+                     "the target of the joint %s was outside of its range, and clamped to it, in "
+                     "%llu ticks",
                      s->hands[i].joint_names[k],
                      (unsigned long long)s->hands[i].clamped_tick_counts[k]);
             report_and_log_event(s, "clamped", text);
         }
     }
     if (named_joint_count > SESSION_MAX_NAMED_PAIRS) {
-        snprintf(text, sizeof text, "the targets of %d more joints were clamped to their ranges",
+        snprintf(text, sizeof text,
+                 "the targets of %d more joints were outside of their ranges, and clamped to them",
                  named_joint_count - SESSION_MAX_NAMED_PAIRS);
         report_and_log_event(s, "clamped", text);
     }

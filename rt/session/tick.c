@@ -79,7 +79,7 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
 /* Logs the first tick in which a pair could not be measured, by its name. */
 static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    static const char why[] = " cannot be measured: its last overlap is used";
+    static const char why[] = ": its overlap cannot be measured, and the last one measured is used";
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
     if (had_moment_fallback && !s->is_moment_fallback_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fallback",
-                               "a pair was measured in the tick: its source is late");
+                               "the loop measured a pair itself, as the moment source was late");
     }
     if (fault && !s->is_fault_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fault", s->report.fault.text);

@@ -509,7 +509,7 @@ def ports(folder):
     for setting, source, why in ((", push: [[0, 0], [0.1, 2]]", "{from: arm.x, to: hand.tip}", None),
                                  (", control: rate, sensed: fx", "{from: arm.fx, to: hand.tip, scale: 1e-3}",
                                   "arm.fx [N] is no position"),
-                                 ("", "", "no input of arm moves hand.tip")):
+                                 ("", "", "no input of the device arm sets the target of hand.tip")):
         with open(scene, "w", encoding="ascii") as stream:
             stream.write(DRIVEN % (setting, source))
         words = ("sim", scene, "--duration", "0.5", "--record", log, "--force")
@@ -1071,7 +1071,7 @@ def calibrated(folder):
     most = numbers[5]
     assert abs(most / 668.5 - 1) < 0.1, numbers
     err = tact("sim", scene(), "--moments", "host", "--record", f"{folder}/felt.mcap")[1]
-    assert any("may buzz by some steps" in line for line in err), err
+    assert any("may vibrate by a few steps" in line for line in err), err
     tact("replay", f"{folder}/felt.mcap", "--verify")
     key = "felt.yaml:12:69: hands[0].links[0].joint.coupling.stiffness"
     refused(f"700 N m/rad or N/m at the device of hand.tip is over {math.floor(most * 1e3) / 1e3:g}", key,

@@ -385,7 +385,7 @@ def mesh(folder):
                 stream.write(content)
         put(data)
         text = tact("import", source, "-o", out)[0]
-        assert "4 triangles" in text and "closed: `type: mesh`" in text, text
+        assert "4 triangles" in text and "closed: usable by `type: mesh`" in text, text
         with open(out, encoding="ascii") as stream:
             corners = [[float(x) for x in line.split()[1:]] for line in stream if line.startswith("v")]
         assert sorted(corners) == sorted([size * x, size * y, size * z + lowest] for x, y, z in CORNERS), corners

@@ -417,7 +417,7 @@ def plot_units(folder, script):
         first = {curve for curve in found if not curve[2]}
         assert first <= pair if "Grip" not in title else len(first) == 2 and len(found) == 3, (title, found)
     counts = [title for title, found in columns.items() if any(name == "AH" for name, _, _ in found)]
-    assert counts == ["How many ticks took how long [µs]"] and {name for name, _, _ in columns[counts[0]]} == {"AH"}, columns
+    assert counts == ["Number of ticks by duration [µs]"] and {name for name, _, _ in columns[counts[0]]} == {"AH"}, columns
 
 
 def plot_stopped(folder):

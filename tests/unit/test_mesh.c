@@ -258,7 +258,8 @@ static void ascii_stl_file_is_read(void **unused)
         "part:6: an STL facet must have three vertices");
     assert_mesh_refused("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n",
                         "the file ends before endsolid");
-    assert_mesh_refused("solid x\nbanana\n", "part:2: not a line of an STL file");
+    assert_mesh_refused("solid x\nbanana\n",
+                        "part:2: expected a line of a text STL file: solid, facet, ");
 }
 
 static void binary_stl_file_is_read(void **unused)

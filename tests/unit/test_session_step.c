@@ -299,7 +299,9 @@ static void set_bad_target(struct rig *rig)
     rig->bad_controller_target = NAN;
     struct tact_session_status status = step_session(rig, 5);
     assert_int_equal(status.safety, TACT_SAFETY_FAULT);
-    assert_string_equal(status.fault.text, "joint h.a: its drive target is not finite");
+    assert_string_equal(
+        status.fault.text,
+        "joint h.a: the drive target that the program's controller set is not finite");
     assert_true(written == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
     rig->bad_controller_target = 0.0;

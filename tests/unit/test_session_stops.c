@@ -127,7 +127,8 @@ static void clamped_joint_targets_are_counted(void **state)
         assert_true(s.target[1] == (tick < 100 ? 0.1 : -0.2));
     }
     assert_int_equal(tact_session_end(session, &report), 0);
-    assert_string_equal(kept, "the target of hand.distal was clamped to its range in 100 ticks");
+    assert_string_equal(kept, "the target of the joint hand.distal was outside of its range, and "
+                              "clamped to it, in 100 ticks");
     char *json = tact_session_report_json(session, &report);
     assert_non_null(strstr(json, "\"clamped_ticks\": 100"));
     free(json);

@@ -370,8 +370,8 @@ static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
          "lengths "
          "meet"},
         {{"1 2 3 4", "1 2 5 6"},
-         "patch 0, side v = 0, borders on a patch of the opposite orientation: the normals of both "
-         "must point out of the solid"},
+         "patch 0, side v = 0, borders on a patch whose normals point to the other side of the "
+         "surface: reverse u or v of the patch whose normals point into the solid"},
         {{"1 2 3 4", "2 1 6 5", "2 1 8 7"},
          "patch 0, side v = 0, borders on two patches; expected a manifold"},
         {{"1 2 3 4", "2 1 8 7"},

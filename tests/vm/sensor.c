@@ -197,7 +197,8 @@ void gauge_wrench_passes_through_a_session(void **state)
     comedi_close(plant);
     check_logged_wrenches();
     assert_non_null(strstr(reported.messages,
-                           "input g3 is saturated, a gauge of wrist, whose last wrench is used"));
+                           "input g3 is saturated; it is a strain gauge of the force-torque "
+                           "sensor wrist, whose last wrench is used"));
     assert_non_null(strstr(reported.messages, "fz of wrist is over its limit of 40 N"));
     assert_int_equal(tact_replay_run(LOG, silent, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);

@@ -398,7 +398,7 @@ static void bad_board_settings_are_named(void **unused)
          "cannot open"},
         {{SETTING("inputs", "x=ai0"), SETTING("saturated", "0.5")}, 2, -EINVAL, "ticks"},
         {{SETTING("board", BOARD_NODE)}, 1, -EINVAL, "\"inputs\" or \"outputs\""},
-        {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")}, 2, -EINVAL, "inputs lists none"},
+        {{SETTING("outputs", "x=ao0"), SETTING("stream", "1000")}, 2, -EINVAL, "lists none"},
         {{SETTING("inputs", "x=ai0"), NUMBERS("maps.y", 1, 2, rows)}, 2, -EINVAL, "named y"},
         {{SETTING("inputs", "x=ai0"), NUMBERS("maps.x", 1, 2, rows),
           NUMBERS("input_map", 1, 2, rows)},

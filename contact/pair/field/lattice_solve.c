@@ -174,10 +174,11 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
     }
     return sweep_count < MAX_RELAXATION_SWEEPS
                ? 0
-               : tact_error_set(err, -EDOM,
-                                "the computation of the extent, the normalised pressure field of "
-                                "the mesh, did not converge in %d sweeps",
-                                MAX_RELAXATION_SWEEPS);
+               : tact_error_set(
+                     err, -EDOM,
+                     "the pressure field of the mesh could not be computed: its equations did not "
+                     "converge in %d sweeps; expected larger cells (`cell`)",
+                     MAX_RELAXATION_SWEEPS);
 }
 
 static int solve_screened_poisson(struct lattice *l, double thickness, struct tact_error *err)
