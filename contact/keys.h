@@ -58,7 +58,7 @@ static inline int tact_keys_find(const struct tact_keys *keys, int key)
     return place->key ? place->number : -1;
 }
 
-/** Stores the number of a key, in place of the one before. Keys beyond the capacity are the
+/** Stores the number of a key, in place of its number before. Keys beyond the capacity are the
  * caller's fault: they take the free slots that a search needs to end. */
 static inline void tact_keys_insert(struct tact_keys *keys, int key, int number)
 {

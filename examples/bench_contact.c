@@ -87,7 +87,7 @@ static int open_bench_simulation_of_method(struct scene_benchmark *bench, int me
     struct tact_scene_contact *c = &bench->scene->contact;
     struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
     c->iterations = (uint32_t)bench->options->sweeps;
-    c->tolerance = 0.0; /* not met: the observer stops the solver */
+    c->tolerance = 0.0; /* tolerance 0 is never met: the observer stops the solver */
     c->points = BENCH_MAX_CONTACT_POINTS;
     if (replace_scene_text(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
         replace_scene_text(&c->local, method == BENCH_BOUCHARD_METHOD ? "bouchard" : "cone")) {

@@ -173,7 +173,7 @@ static const char *play_force_test(struct push *push, double *seconds)
     return why;
 }
 
-/* Reports the test, as text or JSON. */
+/* Reports the result of the test of a device's forces, as text or JSON. */
 static void print_force_test(const struct push *push, double seconds, const char *why,
                              json_t *report)
 {

@@ -30,8 +30,8 @@ struct difference {
     uint32_t field_count;
     uint32_t unmatched_field_count; /* number of fields that only one log has, or that have another
                                        length in each */
-    uint64_t ticks;                 /* compared */
-    uint64_t unmatched_tick_counts[2]; /* ticks that only A or only B has */
+    uint64_t ticks;                 /* number of compared ticks */
+    uint64_t unmatched_tick_counts[2]; /* ticks that only log A or only log B has */
     uint64_t values,
         differing_value_count; /* number of compared values, and of those that differ */
     /* the first difference: where it is, and the values of A and B */

@@ -172,7 +172,7 @@ static json_t *holds_json(const struct info *i)
     return all;
 }
 
-/* Joints that were at a stop. */
+/* JSON object of the joints that were at a stop. */
 static json_t *stops_json(const struct info *i)
 {
     json_t *all = json_object();

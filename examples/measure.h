@@ -15,8 +15,8 @@ struct measured_overlap {
     struct tact_rays_report rays; /* set by measure_rays() */
 };
 
-/* Measures by the host's or the device's function. Returns 0, or a negative errno with *err filled.
- */
+/* Measures the overlap of two shapes by the host's or the OpenCL device's function. Returns 0, or a
+ * negative errno with *err filled. */
 int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[2],
                   struct measured_overlap *out, struct tact_error *err);
 int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],

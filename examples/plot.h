@@ -42,7 +42,7 @@ enum {
     PAIR_FRICTION_LIMIT,
     PAIR_TORSION,
     PAIR_TORSION_LIMIT,
-    PAIR_SLIDING_FRICTION, /* friction in ticks in which the contact slides, else NaN */
+    PAIR_SLIDING_FRICTION, /* friction force in ticks in which the contact slides, else NaN */
     PAIR_SPINNING_TORSION, /* torsion in ticks in which the contact spins, else NaN */
     PAIR_COLUMNS
 };
@@ -272,7 +272,7 @@ void plot_ports(FILE *to, const struct plot_session *sessions, int count, int ro
 void plot_choose_ties(struct plot_session *s);
 /* Fills the columns of the ties and of their link from the values of a tick. */
 void plot_fill_tie_columns(const struct plot_session *s, const double *values, double *out);
-/* Draws the panels of the ties in two rows of the page, as plot_holds(). */
+/* Draws the panels of the ties in two rows of the page, as plot_holds() draws those of holds. */
 #define PLOT_LINK_ROWS 2
 void plot_links(FILE *to, const struct plot_session *sessions, int count, int row,
                 const char *const colours[6],

@@ -8,8 +8,9 @@
 
 struct clock_sample {
     double offset;        /* clock of the other end minus that of this one, as measured last [s] */
-    double one_way_delay; /* half of the round trip that it is from, which limits its error [s];
-                       NaN: the logs have no common link, or it was not measured */
+    double one_way_delay; /* half of the round trip by which the offset was measured, which limits
+                             the offset's error [s]; NaN: the logs have no common link, or the
+                             offset was not measured */
 };
 
 static struct clock_sample find_clock_sample(const struct plot_session *s)

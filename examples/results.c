@@ -13,7 +13,7 @@
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
 struct hashed_item {
-    char name[192]; /* "contact ruler/pinch.left_distal" */
+    char name[192]; /* kind and name of the item: "contact ruler/pinch.left_distal" */
     int is_contact_item;
     struct value_run {
         uint32_t at, count;

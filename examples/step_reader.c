@@ -405,7 +405,7 @@ static void set_reader_signal_mask(int how)
     sigprocmask(how, &set, NULL);
 }
 
-/* Waits for the process. Returns its exit code, or 1 after a message. */
+/* Waits for the child process that reads. Returns its exit code, or 1 after a message. */
 static int wait_for_process(pid_t pid)
 {
     int status = 0;

@@ -61,7 +61,7 @@ struct survey {
         uint64_t held, missing;
     } * ports;                 /* one entry for each port of the scene log; to be freed */
     struct survey_hold *holds; /* one entry for each hold of the scene log; to be freed */
-    struct survey_stop *stops; /* joints of hands, then of mechanisms; to be freed */
+    struct survey_stop *stops; /* stops of joints of hands, then of mechanisms; to be freed */
     double *last; /* values of the last record, where the scene can be read; to be freed */
 };
 

@@ -16,7 +16,7 @@
 static struct {
     pthread_mutex_t lock;
     int has_child_run; /* 1: the child process has been run */
-    const char *fault; /* NULL if the child returned from its query */
+    const char *fault; /* "blocks" or "terminates" the child; NULL if it returned from its query */
     char output[160];
 } probe = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

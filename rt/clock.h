@@ -19,7 +19,8 @@ struct tact_clock_anchor {
 /** CLOCK_MONOTONIC now [ns]. Real-time safe (no system call where the vDSO serves the clock). */
 TACT_API int64_t tact_clock_now(void);
 
-/** Reads both clocks several times and returns the tightest pair. Not real-time safe. */
+/** Reads CLOCK_MONOTONIC and the wall clock several times and returns the pair of readings with the
+ * smallest error. Not real-time safe. */
 TACT_API struct tact_clock_anchor tact_clock_anchor_now(void);
 
 /** Wall time of a CLOCK_MONOTONIC instant [ns since 1970-01-01 UTC]. Real-time safe. */

@@ -92,7 +92,7 @@ void tact_reduced_contact_frame(const struct reduced_surface *surface, const str
     }
 }
 
-/* Rotates the angular and the linear half of the rows of h. */
+/* Rotates the angular and the linear half of the spatial vectors h, each half by itself. */
 static void rotate_spatial_rows(const double rotation[9], const double h[SPATIAL][2],
                                 double out[SPATIAL][2])
 {

@@ -22,7 +22,7 @@
 #include "contact/vec.h"
 
 #define ROUNDING_GAUGE_RESIDUAL                                                                    \
-    2e-14 /* residual, relative to the friction, that is rounding alone */
+    2e-14 /* residual of the gauge, relative to the friction, below which it is rounding alone */
 #define STALLED_GAUGE_RESIDUAL                                                                     \
     1e-12 /* relative residual below which a step that does not reduce it ends the search */
 #define DECISION_MARGIN                                                                            \

@@ -24,8 +24,9 @@ struct limit_surface_at_slip {
 void tact_friction_points_at_slip(const struct tact_local_problem *problem, const double slip[3],
                                   struct limit_surface_at_slip *out);
 
-/* Square of the gauge of the surface at z, and half of its gradient: a slip to which z is opposite
- * at its limit. slip: on input one near that, or 0. at: output, at that slip; all 0 for z = 0. */
+/* Returns the square of the gauge of the limit surface at z, and sets slip to half of the gradient
+ * of that square: a slip to which z is opposite at its limit; on input a slip near it, or 0. at:
+ * output, the surface at that slip; all 0 for z = 0. */
 double tact_friction_points_squared_gauge(const struct tact_local_problem *problem,
                                           const double z[3], double slip[3],
                                           struct limit_surface_at_slip *at);

@@ -5,12 +5,12 @@
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-/* Numbers of a row of the equations: the coefficients of the three parts of friction and a constant
- * term, or the constant terms of up to four problems. */
+/* Four lanes of a row of the equations: the coefficients of the three components of friction and
+ * the constant term of one problem, or the constant terms of up to four problems. */
 typedef double row __attribute__((vector_size(32)));
 
-/* for each part of friction a vector that is 1 in the lane of its coefficient: with coefficients,
- * and with constant terms alone */
+/* start value of the row of each component of friction: 1 in the lane of its coefficient, or 0
+ * where all lanes are constant terms */
 static const row COEFFICIENTS[3] = {
     {1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}};
 static const row CONSTANTS[3] = {{0.0}};

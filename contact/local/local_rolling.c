@@ -187,7 +187,8 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
         int limits_without_rolling_torques =
             tact_local_cone_by(&problem_without_rolling, impulse_without_rolling_torques, by);
         if (!(impulse_without_rolling_torques[0] > 0.0)) {
-            /* without rolling torques there is no normal force, and so none with them */
+            /* without rolling torques there is no normal force, and so there is none with rolling
+             * torques */
             memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
             return limits_without_rolling_torques;
         }

@@ -110,7 +110,7 @@ struct tact_rim_mesh {
     uint8_t state[TACT_RIM_CORNER_SLOTS];        /* state of each corner in the table:
                                                     moments_rim_known_internal.h */
     uint32_t known_corner_count,
-        corner_hash_shift; /* 2^(32 - corner_hash_shift) entries are in use */
+        corner_hash_shift; /* the hash table of corners uses 2^(32 - corner_hash_shift) entries */
 };
 
 struct tact_rim {

@@ -195,7 +195,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
         return;
     }
     p->buffer_in_use = !p->buffer_in_use;
-    /* bit i of the shifted set: whether corner i + 1 is below the plane */
+    /* bit i of `next`: whether corner i + 1 is below the plane */
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
     uint64_t leaving_edges = inside & ~next, entering_edges = ~inside & next;
     if (leaving_edges & (leaving_edges - 1)) {

@@ -78,8 +78,8 @@ struct tact_contact_model {
                       are logged, so that a replay may start at any tick */
     int moments; /**< 1: the model uses the moments of the overlap, which a moment source may
                     measure, and is called only for pairs that overlap */
-    int elastic; /**< 1: the model's patches exert an elastic wrench, which hunt_crossley of a law
-                    damps without a compliance */
+    int elastic; /**< 1: the model's patches exert an elastic wrench: hunt_crossley of a contact law
+                    may damp it where the law has no compliance */
     int points;  /**< 1: the model's patches are solved as contact points with Coulomb friction: the
                     corners of the outline of two convex solids' overlap, all vertices of the overlap
                     of others, the centre of one that is round or soft */

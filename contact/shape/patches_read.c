@@ -114,7 +114,7 @@ static int read_patch_vertex(struct obj *o)
     return 0;
 }
 
-/* A control point by its index, which is negative from the end. */
+/* Reads a control point by its index, from 1; a negative index counts from the last point. */
 static int read_control_point(struct obj *o, double index, double out[4])
 {
     double at = index < 0.0 ? o->vertices + index : index - 1.0;

@@ -329,7 +329,7 @@ void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
 static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
 {
     for (int m = 0; m < 3; m++) {
-        for (int k = 0; k < 4; k++) { /* k derivatives are by c, the other 3 - k by b */
+        for (int k = 0; k < 4; k++) { /* k of the derivatives are by c, 3 - k by b */
             double sum = 0.0;
             for (int i = 0; i <= 3 - k; i++) {
                 for (int j = 0; j <= k; j++) {

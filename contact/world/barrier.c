@@ -410,7 +410,7 @@ static int assemble_interior_point_system(struct tact_world *world, const struct
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
-        double h[36] = {0.0}, slip[36] = {0.0}; /* slip: identity plus the derivative of De Saxce's
+        double h[36] = {0.0}, slip[36] = {0.0}; /* slip: derivative of the velocity with De Saxce's
                                                    term, in the rows that the patch transmits */
         for (int m = b->first; m < b->first + b->count; m++) {
             add_cone_stiffness(&barrier->cones[m], h);

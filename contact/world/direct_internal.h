@@ -31,9 +31,9 @@ struct direct {
     int *degree;                  /* number of neighbours of each node; -1: it is eliminated */
     int *list;                    /* nodes of an island, in the order of the world */
     int *place;                   /* position of each node in the order of elimination */
-    int *row;                     /* position of each node of the world in that order */
-    int *order;                   /* nodes of an island, in the order of elimination */
-    int *dof;                     /* unknowns in use of each node of the world */
+    int *row;   /* position of each node of the world in the order of elimination */
+    int *order; /* nodes of an island, in the order of elimination */
+    int *dof;   /* unknowns in use of each node of the world */
     /* index of each row's first entry right of the diagonal; entries are not sorted */
     size_t *start;
     int *column;   /* column of each off-diagonal matrix entry */

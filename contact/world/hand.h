@@ -60,7 +60,7 @@ struct tact_tendon_term {
 
 /** One link and the joint to its parent. */
 struct tact_link_def {
-    int parent;                 /**< index of the parent, an earlier link, or -1: the base */
+    int parent;                 /**< index of the parent link, an earlier one; -1: the base */
     enum tact_joint_kind joint; /**< kind of joint */
     double axis[3];             /**< joint axis: unit vector, link frame */
     struct tact_pose origin; /**< pose of the link frame in the parent's frame at joint value 0 */

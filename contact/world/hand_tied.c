@@ -261,7 +261,7 @@ void tact_hand_add_tendon_drives(struct tact_hand *hand)
             const struct tact_tendon_term *b = &def->tendon[k % def->tendon_count];
             const struct link *of_a = &hand->links[a->joint], *of_b = &hand->links[b->joint];
             if (of_b->coordinate > of_a->coordinate) {
-                continue; /* the factorisation reads the lower half only */
+                continue; /* the factorisation reads only the lower half of the hand's matrix */
             }
             const double added_stiffness = hand->links[i].tendon_drive_gain * a->coefficient *
                                            of_a->ratio * b->coefficient * of_b->ratio;

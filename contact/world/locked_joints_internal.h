@@ -13,8 +13,8 @@ int tact_locked_joints_prepare(struct tact_world *world, const struct island *is
 /* Adds to the right side of the step what the changes of the rates of the locked joints take. */
 void tact_locked_joints_add_momentum(struct tact_world *world, const struct island *island);
 
-/* Sets the impulses of an island's bounds after the step. from, to: impulses of the contacts before
- * and after it; those of the bounds follow the latter. */
+/* Sets the impulses of the joint bounds of an island after Newton's step. from, to: impulses of the
+ * contacts before and after the step; the bounds' impulses follow the contacts' in `to`. */
 void tact_locked_joints_step(struct tact_world *world, const struct island *island,
                              const double *from, double *to);
 

@@ -245,8 +245,8 @@ static int find_contact_response(const struct tact_world *world, const struct bl
     return solve_contact_response_system(system_matrix, right_side, c, a);
 }
 
-/* Newton's step of a contact's impulse, impulse_offset + impulse_derivative_by_velocity * u, u
- * being its change of velocity for changes v of the velocities; not 0 for v = 0. */
+/* Change of a contact's impulse in Newton's step: impulse_offset + impulse_derivative_by_velocity *
+ * u, where u is the change of the contact's velocity due to the changes v of all velocities. */
 static void compute_contact_impulse_step(const struct tact_world *world, const struct block *block,
                                          int i, const double *v, double *step)
 {

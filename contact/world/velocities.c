@@ -1,5 +1,5 @@
-/* The velocities that contacts act on: before gravity and drives, without contacts, with them,
- * zero. */
+/* The velocities that contacts act on: those before gravity and drives, those without contacts,
+ * those with contacts, and zero. */
 #include <string.h>
 #include "contact/world/hand_internal.h"
 #include "contact/world/sweeps_internal.h"

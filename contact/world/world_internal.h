@@ -87,7 +87,8 @@ struct joint_rows {
     double j[36];                    /* Jacobian by the joint rates, in the order of slots */
     double newton_step_jacobian[36]; /* Jacobian by the factored rates of the joints that are not
                                         locked */
-    const double *rate_change;       /* changes of the rates of the locked joints, by slot */
+    const double *rate_change; /* changes of the rates of the locked joints in the step, 0 for the
+                                  others, in the order of j */
 };
 
 /* A touching pair in the solve of this tick. */
@@ -95,7 +96,8 @@ struct block {
     int contact; /* index of the contact of a pair, or of one of its pieces */
     const struct tact_contact_law *law; /* law of the two shapes' materials, during the solve */
     struct tact_owner owner[2];
-    struct block_jacobian_node *nodes; /* nodes whose velocities the contact's impulse changes */
+    struct block_jacobian_node *nodes; /* bodies and chains of joints (nodes) whose velocities the
+                                          contact's impulse changes */
     int node_count;
     struct tact_local_problem local;
     int points;                    /* 1: the contact is solved as contact points */
@@ -127,8 +129,8 @@ struct block {
                                     zero */
     double target_velocity[6]; /* contact velocity that the patch prescribes due to its gaps and its
                                   motion, without the bias */
-    double expected_spring_motion[6]; /* period times the velocity after the solve, for a patch with
-                                  springs */
+    double expected_spring_motion[6]; /* contact velocity after the solve times the period, for a
+                                         patch with springs */
     double residual;
     double torque_scale;         /* scale factor that makes torques comparable with forces [1/m] */
     int has_body_free_of_joints; /* 1: one of the contact's bodies is free of joints, so that every

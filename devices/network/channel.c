@@ -8,7 +8,8 @@
 #include <string.h>
 #include "rt/wave_internal.h"
 
-/* longest time for which the last wave is repeated with the energy of lost ones [s] */
+/* longest time for which the last wave is repeated where waves are missing, with at most the energy
+ * of the lost waves [s] */
 static const double longest_wave_repetition = 0.05;
 /* relative rounding error of the unused energy, which is a difference of large sums */
 static const double energy_rounding_error = 1e-15;

@@ -82,7 +82,7 @@ struct tact_network_endpoint {
 
 struct tact_network_endpoint_options {
     const char *address; /* "HOST:PORT", "[IPV6]:PORT", or to listen also "PORT" */
-    int is_initiator;    /* 1: connects to that address; 0: listens on it */
+    int is_initiator;    /* 1: the end connects to `address`; 0: it listens on `address` */
     /* Keys of both ends, or NULL: none, and only addresses of this machine are allowed. */
     const struct tact_network_identity *identity;
 };

@@ -91,9 +91,10 @@ struct tact_network_device {
     uint64_t terms; /* terms of this end, on which both must agree: rt/remote_terms_internal.h */
     uint32_t other_end_flags; /* flags of the newest sample of the other end; 0 while it is LOST */
 
-    /* packets of the other end that have other axes or another period */
+    /* number of packets from the other end whose axes or period differ from this end's */
     _Atomic uint64_t mismatched_packet_count;
-    /* terms of this end and of the other, once its deadman was held while they differ; else 0 */
+    /* terms of this end and of the other end, where they differed while the other end's deadman was
+     * held; else 0 */
     _Atomic uint64_t differing_terms[2];
     _Atomic int has_other_end_fault; /* 1: the other end is at fault */
 

@@ -12,9 +12,8 @@ struct page_client {
     size_t written_message_count;   /* messages written so far: 0: hello is next, then the meshes,
                                        then frames */
     uint32_t last_written_frame;    /* number of the last frame that was written to the page */
-    int unacknowledged_frame_count; /* frames that it has not acknowledged: its socket alone would
-                                     * buffer 3 s of them
-                                     */
+    int unacknowledged_frame_count; /* number of frames that the page has not acknowledged: its
+                                       socket alone would buffer 3 s of frames */
     int fault;                      /* 1: sent */
     size_t written_event_count;     /* number of the server's events that were written or skipped */
     double speed;                   /* speed that the page requested or was sent last */

@@ -71,8 +71,9 @@ struct wire_sample *server_sample_to_fill(struct server *server);
 void server_publish(struct server *server);
 
 /* server_record_buffer_if_wanted(): the buffer for the record of a tick, or NULL where no client of
- * foxglove.sdk.v1 needs it; sample: 1 where it is to be published with the next sample.
- * server_push_record(): adds its first `bytes`. The thread of server_publish(); real-time safe. */
+ * foxglove.sdk.v1 needs that record; sample: 1 where the record is to be published with the next
+ * sample. server_push_record(): adds the first `bytes` of the record. The thread of
+ * server_publish(); real-time safe. */
 struct tact_record *server_record_buffer_if_wanted(struct server *server, uint64_t tick,
                                                    int sample);
 void server_push_record(struct server *server, struct tact_record *record, size_t bytes);

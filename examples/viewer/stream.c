@@ -122,7 +122,7 @@ static void fetch_buffer_for_next_tick(struct stream *stream)
     } else if (next == stream->sample_interval / 2) {
         server_fetch_record_buffer(stream->server);
     }
-    /* The tick before the next one that is due, which fetches. */
+    /* The tick before the next one that publishes: it fetches the buffer to be filled. */
     const uint32_t due =
         (stream->is_record_published ? stream->sample_interval : stream->sample_interval / 2) - 1;
     stream->next_due_tick_count = due > next ? due : next;

@@ -10,7 +10,7 @@ struct drawn_pressure_patch {
     const struct tact_pressure_patch *patch;
     const uint8_t *sides;
     const float (*corner)[4];
-    double axes[2][3];       /* unit vectors in its plane */
+    double axes[2][3];       /* unit vectors in the patch's plane */
     double low[2], scale[2]; /* map a coordinate along the axes to cells */
     uint8_t *cell;
 };

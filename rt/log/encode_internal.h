@@ -14,7 +14,7 @@
 #define TACT_FACTS_METADATA_NAME "tact"
 /* name of the metadata record that recovery adds */
 #define TACT_RECOVERED_METADATA_NAME "tact_recovered"
-/* metadata record of every file of a split session but the last */
+/* name of the metadata record of every file of a split session but the last */
 #define TACT_CONTINUED_METADATA_NAME "tact_continued"
 #define TACT_FACTS_CRC_KEY                                                                         \
     "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */

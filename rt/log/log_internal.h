@@ -15,9 +15,8 @@ struct tact_log_chunk {
     struct tact_bytes decompressed_chunk; /* decompressed content; empty if not cached */
 };
 
-/** Limit of cached decompressed chunks: opening a log checks all chunks, reading decodes them
- * again.
- */
+/** Largest total size of cached decompressed chunks: opening a log checks all chunks, reading
+ * decodes them again. */
 #define TACT_LOG_CACHE_BYTES ((size_t)64 << 20)
 
 /** The distinct pairs in the lists of all ticks, and the layout with fields for each of them. */
@@ -57,7 +56,7 @@ struct tact_log {
     uint64_t last_intact_offset;          /* offset after which nothing could be read */
     struct tact_mcap_byte_range *skipped; /* damaged ranges with intact records after them */
     size_t skipped_range_count;
-    size_t damage_cover_count; /* records that cover damage of a recovered log */
+    size_t damage_cover_count; /* number of records by which `tact recover` covered damaged bytes */
     uint64_t resync_bytes;     /* bytes of records read in all searches for one after damage */
     struct tact_log_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
@@ -87,7 +86,7 @@ struct tact_log {
 
     struct tact_log_chunk *chunks;
     size_t chunk_count;
-    size_t cached_chunk_bytes;            /* bytes of cached chunks */
+    size_t cached_chunk_bytes;            /* total size of the cached decompressed chunks [bytes] */
     struct tact_bytes chunk;              /* decompressed */
     struct tact_cursor unread_chunk_part; /* unread part of `chunk` */
     size_t next_chunk_index; /* index of the chunk that is loaded when `unread_chunk_part` is at its

@@ -25,11 +25,12 @@ TACT_BEGIN_DECLS
 
 /** Result of checking a log when it was opened. */
 struct tact_log_state {
-    bool complete;      /**< closed by its recorder, and every byte is intact */
-    bool data_complete; /**< every record is present; at most the index after them is damaged */
+    bool complete;      /**< the log was closed by its recorder, and every byte is intact */
+    bool data_complete; /**< every record is present; at most the index after the records is damaged
+                         */
     bool recording; /**< the file was locked by its recorder (or recovery): the log is incomplete
                        but not damaged */
-    uint64_t ticks; /**< records that can be read */
+    uint64_t ticks; /**< number of records that can be read */
     uint64_t first_tick; /**< tick of the first record; 0: none */
     uint64_t last_tick;  /**< tick of the last record; 0: none */
     uint64_t missing;    /**< ticks between first_tick and last_tick without a record: skipped,

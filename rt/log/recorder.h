@@ -90,8 +90,8 @@ struct tact_recorder_link {
 struct tact_recorder_contact {
     /** name of the contact in topics: letters, digits and _, not a digit first */
     const char *name;
-    uint32_t a;      /**< index of the first shape; 0 without a list */
-    uint32_t b;      /**< index of the second shape; 0 without a list */
+    uint32_t a;      /**< index of the contact's first shape; 0 without a list */
+    uint32_t b;      /**< index of the contact's second shape; 0 without a list */
     uint32_t wrench; /**< offset of the contact's wrench on the first body: 6 doubles, about the
                         patch's centre [N, N m], world */
     uint32_t patch;  /**< offset of the contact's patch: 7 doubles, centre [m], normal, depth [m];

@@ -50,8 +50,8 @@ struct mjcf_joint {
 };
 
 struct mjcf_actuator {
-    int dynamics, gain, bias; /* index in the list of words of the attribute; 0: MuJoCo's simplest
-                                 kind (none, fixed) */
+    int dynamics, gain, bias; /* index of the word of dyntype, gaintype or biastype in the list of
+                                 words of that attribute; 0: none, fixed, none */
     double gear, gain_numbers[3], bias_numbers[3];
     int control_limited, force_limited;
     double control_range[2], force_range[2];

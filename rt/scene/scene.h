@@ -28,9 +28,10 @@ struct tact_scene_material {
     double tip_power;  /**< exponent of the force in that radius; default 1/3 [1] */
                        /** A surface material. */
     struct tact_scene_field {
-        double modulus;   /**< E [Pa] of a soft layer; required if the field is set */
-        double thickness; /**< T of the layer [m], required: pressure is E (depth / T)^power */
-        double power;     /**< 0.5 to 5; default 0: 1 [1] */
+        double modulus;   /**< modulus E of a soft layer [Pa]; required if the key `field` is set */
+        double thickness; /**< thickness T of the layer [m], required: the pressure is E (depth /
+                             T)^power */
+        double power;     /**< exponent of the pressure, 0.5 to 5; default 0: 1 [1] */
         double cell;      /**< edge of a mesh's finest cells [m]; default 0: by the mesh */
         char *kind;       /**< pressure field: auto (default), screened, laplace or distance */
     } field;              /**< parameters of the model `field`; all 0 if not set: rigid */
@@ -50,7 +51,8 @@ struct tact_scene_pair {
      * scene.contact's, tip_radius 0 to that of the materials. Members that follow from materials
      * and names are set by a session */
     struct tact_contact_law law;
-    char *model; /**< a name of contact/pair/model.h, or auto; NULL: scene.contact.model */
+    char *model; /**< name of a contact model (contact/pair/model.h), or auto; NULL: that of
+                    scene.contact.model */
 };
 
 /** A procedural solid: the members of struct tact_generate. */
@@ -268,7 +270,7 @@ struct tact_scene_hand {
         uint64_t size; /**< bytes of data */
     } * sources;       /**< [sources_count] `file` and the meshes of which it has masses, for the
                             log's attachments */
-    uint32_t sources_count; /**< number of sources; 0 without `file` */
+    uint32_t sources_count; /**< number of files in sources; 0 where the hand has no `file` */
     char *file_notes;       /**< notes on what of the hand file is left out, in lines; or NULL */
     /** The default drive of a hand's joints. */
     struct tact_scene_drive {
@@ -288,8 +290,8 @@ struct tact_scene_hand {
 
 /** Two objects whose shapes do not touch each other. */
 struct tact_scene_exclusion {
-    char *objects[2]; /**< the two objects: each a body, "hand.link" or, where the hand has a
-                         `base`, "hand.base" */
+    char *objects[2]; /**< the two objects whose shapes do not touch: each a body, "hand.link" or,
+                         where the hand has a `base`, "hand.base" */
 };
 
 /** A device and its settings, which the device's factory checks. */
@@ -373,7 +375,7 @@ struct tact_scene_tool {
                          NULL: unbounded */
     double *upper;    /**< largest displacement of the target from the start, 3 numbers [m], world;
                          NULL: unbounded */
-    double center[3]; /**< middle of the device's workspace [m], its axes; default 0 */
+    double center[3]; /**< middle of the device's workspace, along its axes [m]; default 0 */
     double edge; /**< distance from the workspace's middle beyond which the target moves on [m]; 0:
                     none */
     double edge_speed; /**< largest speed of the target beyond the edge, reached at twice that

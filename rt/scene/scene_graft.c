@@ -41,7 +41,8 @@ static int source_line_of_node(const struct index_merge *g, int line)
     return line > 0 && (uint32_t)line <= g->line_count ? g->lines[line - 1] : 0;
 }
 
-/* Copies one node, without its children. Its number, or 0 where memory is short. */
+/* Copies one node, without its children. Returns the number of the copy, or 0 where memory is
+ * short. */
 static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
                                 const struct tact_scene_index_node *n)
 {

@@ -318,8 +318,9 @@ int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *pat
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path);
-/* Checks the numbers of the device of a coupling, if they are known, and that the coupling is no
- * stiffer than it renders unless it is energy-bounded. stiffness_path: key of its stiffness. */
+/* Checks the numbers of a coupling's device, if they are known, and that the coupling is no stiffer
+ * than the device can render, unless its energy is bounded ("hard"). stiffness_path: key of the
+ * coupling's stiffness. */
 int tact_scene_check_coupling_device(const struct tact_scene_check *check,
                                      const struct tact_scene_coupling *coupling, double period,
                                      double gain, const char *path, const char *stiffness_path);

@@ -196,9 +196,9 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
     return tendon_terms;
 }
 
-/* Sets the matrices of the coupling of a base, or the numbers of its couplings' axes; both are
- * along the axes of the device of its tool, or of the world. Ties to another site, which are part
- * of its links, are equal along all axes. */
+/* Sets the stiffness and damping of the couplings of a base, as matrices, or by axis where the axes
+ * differ. The axes are those of the device of the base's tool or, without a tool, of the world. The
+ * stiffness of the links includes that of ties to another site, which is equal along all axes. */
 static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
                             const struct tact_link_def *links, struct tact_hand *hand_of_world)
 {

@@ -41,7 +41,7 @@ struct field_result {
 };
 
 struct field_results {
-    uint64_t number, tick; /* those of the frame; number 0: none yet */
+    uint64_t number, tick; /* frame that was measured; number 0: none yet */
     int count;
     struct field_result result[MAX_SOURCE_FIELD_PAIRS];
 };

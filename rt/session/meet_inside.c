@@ -54,7 +54,7 @@ static int is_inside_shape(const struct tact_session *s, int shape, const double
 struct opposing_contacts {
     int count;
     struct opposing_contact {
-        int shape; /* of the body that the shape presses on */
+        int shape; /* number of the shape that the pair's second shape presses on */
         double out[3];
     } contact[MAX_OPPOSING_CONTACTS];
 };

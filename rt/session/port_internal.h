@@ -16,8 +16,8 @@ struct session_coupling;
  * that has. */
 struct session_port_delay {
     int count;                    /* number of these forces; 0: a force acts at once */
-    double newer_force_fraction;  /* fraction of a tick in which the second oldest of these forces
-                                      acts, 0 to 1; in the rest the oldest */
+    double newer_force_fraction;  /* fraction of the tick, 0 to 1, in which the second oldest of
+                                     these forces acts; in the rest the oldest one acts */
     double *force;                /* [count] newest first [N m, N] */
     double ticks_without_contact; /* number of ticks since the hand touched, up to count + 1: then
                     no force of a contact acts any more */

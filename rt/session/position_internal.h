@@ -1,5 +1,5 @@
-/* Outputs that are positions: where a device must move to, and stays while outputs are not armed.
- */
+/* Outputs that are positions: the device moves to them, and stays where it is while outputs are not
+ * armed. */
 #ifndef TACT_RT_SESSION_POSITION_INTERNAL_H
 #define TACT_RT_SESSION_POSITION_INTERNAL_H
 

@@ -56,8 +56,8 @@ struct session_remote {
         double offset; /* offset between the positions of the two sites, so that nothing jumps [rad,
                           m] */
         double other_site_position; /* position of the other site in the last tick [rad, m] */
-        double ticks; /* ticks up to this one, if engaged; 0: disengaged; -1: disengaged as nothing
-                         arrived */
+        double ticks; /* number of the session's ticks up to this one, if the tie is engaged; 0:
+                         disengaged; -1: disengaged as nothing arrived */
         double has_been_connected; /* 1: the other site has been connected since the start */
         double must_release_deadman_to_reengage; /* 1: the other site was lost; the deadman must be
                                  released before re-engaging */

@@ -12,7 +12,8 @@
 #include "rt/session/session_internal.h"
 #include "rt/session/scene_log.h"
 
-#define MAX_SOURCE_RESULT_WAIT_NS 1000000000 /* longest wait for a result of the moment source */
+#define MAX_SOURCE_RESULT_WAIT_NS                                                                  \
+    1000000000 /* longest wait of a replay for the moment source's result of a tick [ns] */
 
 /* Compares the facts on which bits depend with those of the log. The results version is the first:
  * if it differs, values may differ on the same machine too. */

@@ -88,9 +88,9 @@ struct tact_replay_report {
     struct tact_histogram compute; /**< compute times of the replayed ticks [ns] */
     int64_t took_ns;               /**< time from opening the log to the last comparison */
     int64_t session_ns; /**< sum of the compute times that the log has of the replayed ticks [ns] */
-    uint64_t playback_ticks;   /**< ticks in which playback_device was written */
-    uint64_t playback_armed;   /**< ticks in which the deadman of playback_device was held; in all
-                                  others zero was written to it */
+    uint64_t playback_ticks; /**< ticks with outputs written to playback_device */
+    uint64_t playback_armed; /**< number of ticks in which the deadman of playback_device was held;
+                                in all others zero was written to the device */
     uint64_t playback_limited; /**< values for playback_device that its limits or rates changed */
     int playback_fault;        /**< 1: a value in the log was not finite: zero from then on */
 };

@@ -65,7 +65,8 @@ struct tact_scene_log_body {
 struct tact_scene_log_constraint {
     const char *name; /**< name of the joint */
     uint32_t wrench;  /**< wrench on the first body, world axes, about the joint [N (3), N m (3)] */
-    uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
+    uint32_t joint;   /**< joint value [rad] or [m]; stop that it is at, -1, 0, 1; position of the
+                         joint [m], world (3) */
 };
 
 /** Port of a coupled joint, or of the position or attitude of a coupled base, of which it has

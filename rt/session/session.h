@@ -54,7 +54,7 @@ struct tact_session_status {
     int32_t contacts;                /**< touching pairs */
     int32_t iterations;              /**< sweeps */
     double residual;                 /**< residual of the solve [1] */
-    double normal_force;             /**< sum over the touching pairs [N] */
+    double normal_force;             /**< sum of the normal forces of all touching pairs [N] */
     int32_t safety;                  /**< enum tact_safety_state */
     uint64_t faults;                 /**< number of faults so far */
     struct tact_session_fault fault; /**< the last fault; it is in effect while safety is a fault */
@@ -128,7 +128,8 @@ struct tact_session_options {
     double split_seconds; /**< a new log file is started after this time [s]; 0: as in the scene */
     struct tact_stop *stop;        /**< request to stop, or NULL */
     struct tact_messages messages; /**< callback for messages, called from normal threads */
-    /** Called about ten times a second from a normal thread during a run; may be NULL. */
+    /** Called with the session's status, about ten times a second from a normal thread during a
+     * run; may be NULL. */
     void (*watch)(void *user, const struct tact_session_status *status);
     void *watch_user;                /**< passed to watch */
     tact_session_controller control; /**< controller of the program, or NULL: targets are those of
@@ -266,9 +267,10 @@ TACT_API int tact_session_create(const struct tact_scene *scene,
                                  const struct tact_session_options *options,
                                  struct tact_session **out, struct tact_error *err);
 
-/** Runs until the end or until stopped; once in a session (-EALREADY the second time, or after
- * tact_session_begin()). Outputs are zero afterwards. Returns the value of tact_loop_run() or,
- * where that is 0, the negative errno of a log that could not be completed. Not real-time safe. */
+/** Runs the session until its end or until it is stopped; once in a session (-EALREADY the second
+ * time, or after tact_session_begin()). Outputs are zero afterwards. Returns the value of
+ * tact_loop_run() or, where that is 0, the negative errno of a log that could not be completed. Not
+ * real-time safe. */
 TACT_API int tact_session_run(struct tact_session *session, struct tact_session_report *report);
 
 /**

@@ -52,8 +52,8 @@ struct session_coupling {
     double target_offset_decay;      /* fraction of the target offset that decays in a tick */
     int outputs;                     /* number of outputs that send the reaction of this coupling */
     int is_rotation;                 /* 1: it is a coordinate of the rotation vector of a base */
-    int is_device_silent;            /* 1: no new values for long: the coupling's force fades out */
-    double device_displacement;      /* of the device since the last tick; 0: disengaged [rad, m] */
+    int is_device_silent;            /* 1: no new values of the device for long: force fades out */
+    double device_displacement;      /* device's, since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
     double device_force_ratio;       /* force of the device by the joint's; 1 without a tool */
     double torque_from_other_site;   /* part of the joint's torque that ties exert [N m, N] */
@@ -198,13 +198,13 @@ int tact_session_link_index(const struct tact_scene_hand *hand, const char *name
 /* The owner of the shapes of a body, "hand.link" or "hand.base", which exists. */
 struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name);
 
-/* 1: a joint has stops or dry friction, or one that is tied to it has, where they act together. */
+/* 1: the joint, or one that is tied to it, has stops or dry friction, which act on both. */
 int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link);
 
 struct session_body {
     const char *name;
     const struct tact_scene_body *def;
-    struct tact_pose frame;    /* body frame relative to the centre of mass */
+    struct tact_pose frame;    /* pose of the body frame in the frame of the centre of mass */
     double gravity_start_time; /* gravity does not act on the body until this time [s] */
     uint32_t pose, twist, center;
 };
@@ -460,7 +460,8 @@ const char *tact_session_coupling_group_name(const struct tact_session *s, int i
 /* Computes the passive forces on the person, once the world is solved. Real-time safe. */
 void tact_session_compute_person_forces(struct tact_session *s);
 
-/* calibrated.c: where there are outputs, -EINVAL for a device that was never calibrated. */
+/* calibrated.c: checks the devices of a session that has outputs. Returns 0, or -EINVAL where a
+ * device was never calibrated. */
 int tact_session_check_devices_calibrated(const struct tact_session *s, struct tact_error *err);
 
 /* moments.c: overlap moments from the moment source or the host. */
@@ -502,10 +503,9 @@ void tact_session_end_abandoned_run(struct tact_session *s);
 void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime);
 void tact_session_watch_stop(struct tact_session *s);
 
-/*
- * control.c. Real-time safe, except the first: at the beginning of a tick the requests and the
- * targets of the program's controller, and at the end of a tick whether it is in a fault.
- */
+/* control.c, real-time safe except the first. They allocate the joint values of the program's
+ * controller; apply the requests of other threads and call the controller, at the start of a tick;
+ * and update whether the session is in a fault, at the end of a tick. */
 int tact_session_allocate_joint_values(struct tact_session *s);
 void tact_session_apply_requests(struct tact_session *s);
 void tact_session_call_controller(struct tact_session *s, uint64_t tick, double time);

@@ -26,8 +26,8 @@ static const char
     "coupling: {%s, device: {mass: 1e-9, damping: 1000, delay: 0.001}}";
 
 /* No hand rattles at the wall at any of these stiffnesses of a coupling, also where the force is a
- * tick late. With a damper against the base the weak hand does, and so it does with a late force
- * and no damper. */
+ * tick late. The weak hand rattles where a drive damps it against the base, and where the force is
+ * late and the coupling has no damping. */
 static void every_coupled_hand_settles_at_the_wall(void **state)
 {
     (void)state;

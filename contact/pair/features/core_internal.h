@@ -18,7 +18,7 @@ enum { TACT_CORE_RIM = 64 };
 struct tact_core {
     enum tact_shape_kind kind;
     double radius;    /* [m] */
-    double size;      /* largest coordinate of a vertex [m] */
+    double size;      /* largest absolute coordinate of the core's vertices [m] */
     double thickness; /* smallest width of the shape: distance of a face from the vertex opposite to
                          it, plus the radius on both sides [m] */
     double middle[3]; /* centre of the inscribed ball [m] */

@@ -7,8 +7,8 @@
 
 /* Height of a point over a face above which it is outside of the polytope, relative to the size. */
 #define MIN_SUPPORT_HEIGHT_OVER_FACE 2e-15
-/* Height of a point over a face above which it is outside of the polytope of a curved core, whose
- * result is refined afterwards, relative to the size. */
+/* As MIN_SUPPORT_HEIGHT_OVER_FACE, where a core is curved: larger, as the result is refined
+ * afterwards. */
 #define MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE 1e-7
 /* Height below which a tetrahedron has no volume, relative to the size. */
 #define FLAT_TETRAHEDRON_HEIGHT 1e-13

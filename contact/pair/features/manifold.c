@@ -521,7 +521,7 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     const struct feature feature[2] = {find_feature(&side[0]), find_feature(&side[1])};
     out->feature[0] = feature[0].kind;
     out->feature[1] = feature[1].kind;
-    /* whatever is nearest to a ball is so in one point */
+    /* a ball has one nearest point to any feature */
     out->is_middle_point = sep->are_points_opposite && (a->vertices == 1 || b->vertices == 1);
     if (!out->is_middle_point) {
         intersect_outlines(side, feature, sep, out);

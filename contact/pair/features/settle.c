@@ -388,8 +388,9 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
     }
 }
 
-/* Combines any three differences of the points of A and B to the point nearest to the origin: the
- * three of the simplex need not contain it, as the search stopped at another normal. */
+/* Finds the point nearest to the origin in the triangles of all triples of differences of points of
+ * A and B: the triangle of the last simplex need not contain that point, as the search stopped at
+ * another normal. */
 static void nearest_combination_of_any_three(struct farthest_points *f, const double separation[3],
                                              double least, double point_on_a[3])
 {

@@ -43,10 +43,10 @@ static int count_flat_dimensions_at_vertex(const struct tact_core *core, int64_t
     return 0;
 }
 
-/* Number of dimensions in which any core is flat where it is farthest along d. vertex: on its
- * nearest feature; negative: unknown. bend: radii of curvature of the core where it is not flat,
- * shape frame [m].
- */
+/* Number of directions (0: point, 1: edge, 2: face) in which the surface of a core of any kind is
+ * flat where it is farthest along d. vertex: a vertex of the core's nearest feature; negative:
+ * unknown. edge: the direction in which the surface is flat, if one. bend: radii of curvature of
+ * the core where it is not flat, shape frame [m]. */
 static int find_flat_directions(const struct tact_core *core, int64_t vertex, const double d[3],
                                 double edge[3], double bend[9])
 {

@@ -9,7 +9,7 @@ struct tact_surface_contact {
     const struct tact_core *core[2]; /* A, B */
     const struct tact_separation *separation;
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the nearest points [m] */
-    double gap;       /* gap between these points, along the normal [m] */
+    double gap;       /* gap between the nearest points, along the normal [m] */
 };
 
 /* World axes. */

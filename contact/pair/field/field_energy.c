@@ -183,7 +183,8 @@ static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t 
     return sum - integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
 
-/* Integral of a's soft pressure over the rigid half-space b. */
+/* Integral of the pressure of cell i of the soft solid a over its part in the rigid half-space b.
+ */
 static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];

@@ -71,7 +71,7 @@ struct field_pair {
     const struct tact_pressure_field *a, *b;
     /* rotation and translation: a point x of b is rotation x + shift in a's frame */
     double rotation[9], shift[3];
-    double size[9]; /* magnitudes of the entries of the rotation matrix */
+    double size[9]; /* absolute values of the entries of `rotation` */
 };
 
 /* 1 where two fields can have a contact: not two rigid ones, nor two half-spaces, nor two soft ones
@@ -174,7 +174,8 @@ tact_field_stiffness_moments(const struct field_polygon *polygon)
     return polygon->power == 1.0 ? &polygon->area_moments : &polygon->stiffness_moments;
 }
 
-/* Integrates the pressure law over a polygon whose power is not 1: sets load, lever and springs. */
+/* Integrates the pressure over a contact polygon whose pressure law has a power other than 1: sets
+ * load, lever and springs of the polygon. */
 void tact_field_integrate_law(struct field_polygon *polygon);
 
 /* Computes the corners of the contact polygon of cells i of a and j of b, without its integrals. 1;

@@ -41,7 +41,7 @@ struct field_workspace {
     struct field_points *points;
 };
 
-/* 0 or -ENOMEM; then both are NULL. */
+/* Allocates the working memory. Returns 0, or -ENOMEM with both members NULL. */
 int tact_field_workspace_create(struct field_workspace *workspace);
 void tact_field_workspace_free(struct field_workspace *workspace);
 

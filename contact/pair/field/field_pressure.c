@@ -42,7 +42,7 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
         is_centre_right_of_edges &= rotation <= 0.0;
         double square = tact_v3_dot(edge, edge);
         double share = square > 0.0 ? tact_v3_dot(edge, to) / square : 0.0;
-        /* vector from the nearest point of the polygon's outline */
+        /* vector from the nearest point of the polygon's edge to the foot of the centre */
         tact_v3_axpy(to, -tact_max(tact_min(share, 1.0), 0.0), edge);
         if (tact_v3_dot(to, to) < least) {
             least = tact_v3_dot(to, to);

@@ -46,7 +46,8 @@ struct field_potentials {
 struct field_edge_sums {
     struct field_potentials
         radial_integrals;        /* integrals of h / rho^2 times F of p, w and 1 (field_sphere.c) */
-    double radial_area_integral; /* the same of the potential a */
+    double radial_area_integral; /* integral of h / rho^2 times F of the potential a
+                                    (field_sphere.c) */
     struct field_potentials line;              /* integrals of the potentials along the edge */
     struct field_potentials position_weighted; /* integrals of the potentials p and a times the
                                                   position along the edge */

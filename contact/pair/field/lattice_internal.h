@@ -44,7 +44,8 @@ struct lattice {
     uint8_t *kind; /* enum lattice_node_kind of each node */
     double *value; /* extent at the nodes that have one, negative outside the solid [m] */
     uint32_t *cut; /* index of each node's arms in arm_lengths, from 1; 0: all its arms are 1 */
-    /* arms of nodes, [arm_count], the first with all arms 1 */
+    /* [arm_count] distances of nodes from the surface; those of entry 0, for nodes whose steps do
+     * not cross it, are all 1 */
     struct lattice_arm_lengths *arm_lengths;
     size_t arm_count;
     uint32_t *inside; /* indices of the nodes inside, [inside_count], ascending */
@@ -95,8 +96,8 @@ enum { THIN_LINES = 8 };
 
 void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin_part *out);
 
-/* Computes the extent at the nodes inside. -ENOMEM; -EDOM where this kind of extent does not exist:
- * err states why. */
+/* Computes the extent at the nodes inside the solid. -ENOMEM; -EDOM where this kind of extent does
+ * not exist: err states why. */
 int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
                        struct tact_error *err);
 
