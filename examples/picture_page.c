@@ -11,8 +11,8 @@
 #define TITLE_HEIGHT_PIXELS 24   /* height above the frames, for the title [pixels] */
 #define CAPTION_HEIGHT_PIXELS 20 /* height below each row of frames, for the captions [pixels] */
 #define ROW 20                   /* height of a row of the legend [pixels] */
-#define TEXT_SIZE 13.4           /* the largest of the formats [pixels] */
-#define TITLE_SIZE 16.0          /* the same of the title [pixels] */
+#define TEXT_SIZE 13.4           /* the largest size of text in the formats [pixels] */
+#define TITLE_SIZE 16.0          /* the largest size of the title in the formats [pixels] */
 #define MIN_PAGE_WIDTH_PIXELS                                                                      \
     260 /* minimum width of a page, for the longest entry of the legend [pixels] */
 #define LEGEND_ENTRY_SPACING_PIXELS 20 /* pixels between entries */

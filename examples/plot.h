@@ -84,7 +84,7 @@ enum {
     LINK_LATE_PACKETS,
     LINK_MISSING_WAVES,
     LINK_ENERGY,       /* energy in the channel [mJ] */
-    LINK_LEAST_ENERGY, /* its smallest value so far [mJ] */
+    LINK_LEAST_ENERGY, /* smallest energy in the channel so far [mJ] */
     LINK_COLUMNS
 };
 
@@ -147,7 +147,7 @@ struct plot_session {
     } port[PLOT_MAX_PORTS];
     struct {
         struct tact_scene_log_remote log;
-        uint32_t axis;     /* its number on the link, the same at both ends */
+        uint32_t axis;     /* number of the tie on the link, the same at both ends */
         int is_person_end; /* 1: its joint is the end of the line, as where a person holds it */
         double tank;       /* largest energy for corrections of its position [J]; 0: none */
     } tie[PLOT_MAX_TIES];

@@ -14,7 +14,7 @@
 #define TOP 0.9535                /* top of the first row, as a fraction of the page */
 #define ROW 0.0133                /* distance between rows of the legend: 20 pixels */
 #define MAX_ROWS 6                /* rows that fit above the panels */
-#define LINE_WIDTH 0.018          /* of the sample before a name */
+#define LINE_WIDTH 0.018          /* width of the line drawn before a name */
 #define NAME_LEFT 0.022           /* left end of a name in its column */
 /* widths of a name with its prefix, and of a note [pixels] */
 #define MAX_NAME_WIDTH ((LEGEND_COLUMN_WIDTH - NAME_LEFT) * PLOT_PAGE_WIDTH - 4.0)

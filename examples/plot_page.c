@@ -178,7 +178,7 @@ void plot_axis_range(FILE *to, double *value, size_t used, double height, int lo
                      double rounding)
 {
     qsort(value, used, sizeof *value, compare_column_values);
-    while (used > 0 && isinf(value[used - 1])) { /* of a damaged log: an axis has no such end */
+    while (used > 0 && isinf(value[used - 1])) { /* infinite in a damaged log: no axis ends there */
         used--;
     }
     double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;

@@ -201,7 +201,8 @@ double tact_friction_points_squared_gauge(const struct tact_local_problem *probl
         tact_v3_copy(slip, z);
     }
     tact_friction_points_at_slip(problem, slip, at);
-    /* of all slips in this direction the one with the least h^2 / 2 - z.s */
+    /* of all slips s in this direction, the one with the least h^2 / 2 - z.s, where h is the power
+     * at s */
     double share = tact_v3_dot(slip, z) / at->power / at->power;
     tact_v3_scale(slip, slip, share);
     at->power *= share;

@@ -148,7 +148,7 @@ static void rotate_patch_frame(const double rotation_vector[3], double frame[9])
 /* Motion of the two shapes of a patch since it was measured, and its wrench after it. */
 struct carried_wrench {
     double a[6], b[6]; /* displacements and rotations of the shapes at the centre [m, rad] */
-    double apart[6];   /* those of the first relative to the second */
+    double apart[6];   /* motion of the first shape relative to the second [m, rad] */
     double wrench[3];  /* normal force, torques about t1 and t2 [N, N m] */
 };
 

@@ -56,8 +56,8 @@ struct mechanisms {
     size_t *start; /* where a row is stored: entry k of row i is factors[start[i] + k - first[i]] */
     double *ldl_factors; /* factors of the mechanisms' matrices: L, with a unit diagonal, below the
                             diagonal and 1/D on it */
-    double *equal_body_factors; /* the same of the matrices with equal bodies, where they are needed
-                                   to find which rows are redundant */
+    double *equal_body_factors; /* factors of the matrices of mechanisms with equal bodies, where
+                                   these matrices are needed to find which rows are redundant */
     double *work;               /* scratch: one number for each row of a mechanism */
     double *constrained_row_velocities; /* velocity of each constrained row after the step of the
                                sweep: 0 except for curvature */

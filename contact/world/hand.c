@@ -12,8 +12,7 @@
 #define MAX_DRIVE_LIMIT_PASSES                                                                     \
     3 /* most passes of a tick that search for drives at their torque limits */
 #define MAX_PREDICTED_ENERGY_RATIO                                                                 \
-    4.0 /* of predicted rates, relative to that of the known ones                                  \
-         */
+    4.0 /* largest kinetic energy at predicted rates, relative to that at the known rates */
 
 /* Checks that the links of a moving base are links 0 to 5, in this order. */
 static int check_base_links(const struct tact_link_def *links, int count)

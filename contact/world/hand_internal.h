@@ -40,7 +40,7 @@ struct link {
                            entries below the diagonal are not used */
     struct spatial_inertia inertia_about_base; /* inertia of the link alone about the origin of the
                                                   base, at its present pose */
-    struct spatial_inertia subtree_inertia;    /* that of the link's subtree */
+    struct spatial_inertia subtree_inertia;    /* inertia of the link's subtree about that origin */
     struct spatial bias_acceleration; /* about the origin of the base, at joint accelerations of 0,
                                          less gravity */
     struct spatial force;             /* wrench on the link about the origin of the base */
@@ -57,9 +57,9 @@ struct link {
 
 /* Factor L of the matrix of all coordinates of a hand, or of some: of n x n, row-major, lower. */
 struct tree_factor {
-    int count;       /* number of coordinates that it is of */
-    int *list;       /* these, ascending */
-    int *up;         /* of each coordinate: the next of these above it in the tree, or -1 */
+    int count;       /* number of coordinates of the factorised matrix */
+    int *list;       /* coordinates of the factorised matrix, ascending */
+    int *up;         /* of each coordinate, the next one of `list` above it in the tree, or -1 */
     double *entry;   /* L; 0 off the tree's pattern */
     double *inverse; /* inverses of the diagonal entries */
 };
@@ -68,12 +68,12 @@ struct tact_hand {
     int count;
     struct tact_pose base;
     struct link *links;
-    struct link_velocity *velocities;          /* of the links, at the present joint rates */
-    struct link_velocity *velocities_at_rates; /* scratch: of the links, at other joint rates */
+    struct link_velocity *velocities;          /* link velocities at the present joint rates */
+    struct link_velocity *velocities_at_rates; /* link velocities at other joint rates */
     int *integers; /* one allocation that holds all the arrays of integers below */
-    int *parent;   /* of each link, as links[].def.parent, apart from the links as `up` */
-    int *up; /* of each coordinate: its parent in the tree of coordinates, or -1; apart from the
-                links, as most loops over the tree read nothing else of these */
+    int *parent;   /* parent of each link, as in links[].def; stored separately as `up` is */
+    int *up; /* parent of each coordinate in the tree of coordinates, or -1; stored separately from
+                the links, as most loops over the tree read nothing else of the links */
     int *coordinate_of_slot; /* coordinate of each slot of w */
     struct tact_hand_state state;
     double *numbers;         /* one allocation that holds all the arrays of numbers below */

@@ -122,7 +122,7 @@ static void remove_rotation_about_symmetry_axes(const struct tact_shape *shape, 
 /* Motion of a shape in a tick. */
 struct tick_motion {
     double axes[9];     /* rotation matrix of the shape's frame */
-    double velocity[3]; /* of its origin, world axes [m/s] */
+    double velocity[3]; /* velocity of the origin of the shape's frame, world axes [m/s] */
     double turn[3];     /* rotation vector of the motion of its surface, shape frame [rad] */
     double arc;         /* bound of the distance of its origin, where that moves about another
                            centre, from the straight motion at `velocity` [m] */

@@ -49,7 +49,7 @@ struct field_results {
 struct session_field_source {
     int measures_all_pairs; /* 1: every pair, 0: those that the tick has no time for */
     uint64_t frame_count;
-    struct field_workspace workspace;  /* of the thread, or of the tick where there is none */
+    struct field_workspace workspace;  /* memory of the thread or, without it, of the tick */
     struct field_results *own_results; /* results where there is no thread */
     struct field_frame *frames;        /* frames by number, where there is no thread */
     uint64_t frame_slots;

@@ -15,7 +15,7 @@ double tact_session_port_delay(const struct tact_session *s, const struct sessio
 {
     const struct session_coupling *axes = c->tool ? c->tool->first_coupling[c->is_rotation] : c;
     double delay = tact_session_measured_delay(s, c);
-    for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* of a tool all three axes of its device */
+    for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* with a tool, all axes of its device */
         delay =
             axes[i].port.are_axis_numbers_known ? fmax(delay, axes[i].port.numbers.delay) : delay;
     }

@@ -28,16 +28,17 @@ struct session_port_delay {
  * the drive's reaction. */
 struct session_drive_port {
     int hand, link, device;
-    char name[256]; /* of the joint; "JOINT DEVICE" where it has several of these devices */
+    char name[256]; /* name of the joint; "JOINT DEVICE" where the joint has several of these
+                       devices */
     struct session_port_delay delay;
     double present_position; /* position of its device in this tick, as in its state */
     struct session_drive_port_state {
-        double position; /* of the device, by its inputs to the joint without offset and clamp, in
-                            the last tick with values of it [rad, m] */
-        double ticks;    /* number of ticks up to that one; 0: none yet, or lost since */
-        double force;    /* force that the device exerts until the next tick, in the units of the
-                            joint [N m, N] */
-        double energy;   /* absorbed from the person since the start [J] */
+        double position; /* position of the device in the last tick in which it had values, by its
+                            inputs to the joint without offset and clamp [rad, m] */
+        double ticks;  /* number of ticks up to the one of `position`; 0: none yet, or lost since */
+        double force;  /* force that the device exerts until the next tick, in the units of the
+                          joint [N m, N] */
+        double energy; /* absorbed from the person since the start [J] */
         double least_energy; /* the least of it so far, 0 or less: generated [J] */
     } state;
     uint32_t field; /* offset of its field in the record: the state, then the forces of the delay */

@@ -17,7 +17,7 @@ struct session_positions {
         struct session_position_state {
             double last_sent_position; /* position sent last [rad, m] */
             double anchor; /* position to which the motion of the joint is added [rad, m] */
-            double joint_at_anchor; /* of the joint, from which its motion counts [rad, m] */
+            double joint_at_anchor; /* position of the joint at the anchor [rad, m] */
             double is_known;        /* 1: measured since the start, or since the device was lost */
             double clamped;         /* 1: the limit acted in the last tick */
         } state;

@@ -57,7 +57,7 @@ struct tact_scene_log_joint {
 struct tact_scene_log_body {
     const char *name; /**< name of the body */
     uint32_t center;  /**< pose at the centre of mass [m], quat_wxyz, world (7) */
-    uint32_t twist;   /**< of the centre of mass [m/s] (3), angular [rad/s] (3), world */
+    uint32_t twist;   /**< velocity of the centre of mass [m/s], angular [rad/s], world (6) */
     uint32_t pose;    /**< pose of the body frame [m], quat_wxyz, world (7) */
 };
 

@@ -93,7 +93,7 @@ struct session_tool {
     double longest_gap;           /* longest time between good values [ticks] */
     double axes[9];               /* attitude of the device's frame in the world: rotation matrix */
     struct session_tool_button clutch, fine;
-    struct session_coupling *first_coupling[2]; /* of position, of attitude, or NULL */
+    struct session_coupling *first_coupling[2]; /* first of position, of attitude, or NULL */
     struct session_tool_state {
         double position[3];  /* last valid position of the device, world axes [m] */
         double quat_wxyz[4]; /* last valid attitude of the device, world axes */
@@ -134,7 +134,7 @@ struct session_near_pair {
         struct tact_pose a, b;
         uint64_t frame; /* 0: none */
     } last_source_overlap;
-    struct session_last_overlap last; /* by source or host; frame: 0 where there was no overlap */
+    struct session_last_overlap last; /* last overlap, by source or host; frame 0: there was none */
     uint32_t unmeasured_tick_count;   /* consecutive ticks without a measurement, up to this one */
 };
 
@@ -143,7 +143,7 @@ struct session_pair {
     int number; /* number of the pair in the world; -1: represents all pairs beyond the capacity */
     int source; /* index of the pair in the moment source */
     char *name; /* name of the pair, once it was requested */
-    uint32_t record_offset_plus_one; /* of the pair's first field in a replayed record; 0: none */
+    uint32_t record_offset_plus_one; /* its first field in a replayed record; 0: none */
     int number_of_same_name;         /* from 1; 0: not known yet */
     int came_near;                   /* 1: its shapes were close, or touched, in some tick */
     struct tact_limit_tally limit_tally;
@@ -293,7 +293,7 @@ struct tact_session {
     struct session_positions *positions;
     struct session_marker *markers;
     int marker_count;
-    _Atomic(const char *) requested_marker_text; /* by the program, or NULL */
+    _Atomic(const char *) requested_marker_text; /* set by the program, or NULL */
     int deadman_device, deadman_channel;         /* -1: none */
     int is_deadman_held; /* 1: the deadman is held in this tick, or none is required */
     struct tact_safety safety;
@@ -317,7 +317,7 @@ struct tact_session {
     double *source_pair_normals; /* last contact normal of each pair, 3 numbers each */
 
     struct session_field_source *field_source; /* NULL: the solve measures all pressure fields */
-    uint32_t measured_poses_offset; /* of the poses in the fields of a contact of a list */
+    uint32_t measured_poses_offset; /* offset of these poses in the fields of a listed contact */
 
     struct tact_layout layout; /* layout of its records, or of the log that it replays */
     struct session_record_copies record_copies;
@@ -377,7 +377,7 @@ struct tact_session {
     int has_fault_cause_now;   /* 1: this tick found a cause of a fault */
     int last_tick_had_fault_cause; /* 1: the last tick found a cause of a fault */
     int ended_tick_in_fault;       /* 1: the last tick ended in a fault; read by any thread */
-    int inside_overlap_count, logged_inside_overlap_count; /* of pairs; and logged */
+    int inside_overlap_count, logged_inside_overlap_count; /* pairs with one; logged ones */
     int is_moment_fallback_logged; /* 1: the first fallback to the host is already in the log */
     int is_fault_logged;
 };

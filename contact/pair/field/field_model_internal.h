@@ -52,7 +52,7 @@ struct field_shape_data {
     double slope; /* slope of the level q with depth [Pa^(1/m)/m]; INFINITY: rigid */
     int own;      /* 1: the field is the shape's own, 0: that of its mesh */
     int is_soft;
-    struct field_workspace workspace; /* of a soft shape, for the world's thread */
+    struct field_workspace workspace; /* working memory of a soft shape, for the world's thread */
 };
 
 /* Measures a pair at poses [2], not those of the query. Real-time safe. */

@@ -272,7 +272,7 @@ static double choose_first_direction(const struct smooth_pair *pair, double n[3]
     struct smooth_contact c;
     double best = -INFINITY, d[3], centers[3];
     tact_v3_normalize(centers, pair->origin_offset);
-    tact_v3_copy(n, centers); /* of a pose that is not finite no direction is the best */
+    tact_v3_copy(n, centers); /* no direction is the best for a pose that is not finite */
     for (int i = 0; i < 13; i++) {
         double at[3];
         for (int k = 0; k < 3; k++) {

@@ -12,8 +12,8 @@
 #define STEP_BEYOND_SURFACE_RATIO 2.0
 
 enum {
-    MAX_POINTS_OF_LEAF = 3,      /* of a leaf that are tested against a closed form */
-    MAX_CLOSEST_POINT_STEPS = 8, /* from the middle of a cell to the closest point */
+    MAX_POINTS_OF_LEAF = 3,      /* points of a leaf that are tested against a closed form */
+    MAX_CLOSEST_POINT_STEPS = 8, /* steps from the middle of a cell to the closest point */
 };
 
 struct overlap_search {
