@@ -30,6 +30,7 @@ struct field_task {
 struct field_frame {
     uint64_t number; /* number of the frame, from 1: ticks that were not skipped */
     uint64_t tick;
+    int64_t next_tick_ns; /* planned start of that tick: no frame comes before its end */
     int count;
     struct field_task task[MAX_SOURCE_FIELD_PAIRS];
 };
@@ -90,23 +91,31 @@ static void measure_frame(const struct field_frame *frame, const struct field_wo
     }
 }
 
+/* Time at which to look for a frame again: not before the tick starts that submits one. */
+static int64_t compute_next_poll_time(const struct session_field_source *f, int64_t last_frame_ns,
+                                      int64_t next_tick_ns)
+{
+    const int64_t now = tact_clock_now(), latest = now + LONGEST_POLL_INTERVAL_NS;
+    const int64_t earliest = now + f->poll_interval_ns;
+    const int64_t due = next_tick_ns > earliest ? next_tick_ns : earliest;
+    return due < latest && now - last_frame_ns <= IDLE_AFTER_NS ? due : latest;
+}
+
 static void *measure_submitted_frames(void *argument)
 {
     struct session_field_source *f = argument;
-    int64_t last_frame_ns = tact_clock_now();
+    int64_t last_frame_ns = tact_clock_now(), next_tick_ns = 0;
     while (!atomic_load(&f->stop)) {
         int is_new = 0;
         const struct field_frame *frame = tact_triple_read(f->submitted, &is_new);
         if (!is_new) {
-            const int64_t now = tact_clock_now();
-            tact_clock_sleep_until(now + (now - last_frame_ns > IDLE_AFTER_NS
-                                              ? LONGEST_POLL_INTERVAL_NS
-                                              : f->poll_interval_ns));
+            tact_clock_sleep_until(compute_next_poll_time(f, last_frame_ns, next_tick_ns));
             continue;
         }
         measure_frame(frame, &f->workspace, tact_triple_write_begin(f->finished));
         tact_triple_publish(f->finished);
         last_frame_ns = tact_clock_now();
+        next_tick_ns = frame->next_tick_ns;
     }
     return NULL;
 }
@@ -155,7 +164,7 @@ int tact_session_open_field_source(struct tact_session *s, int is_replay)
         rc = rc ? rc : allocate_without_thread(s, f);
     }
     if (!rc && !is_replay) {
-        tact_session_submit_fields(s, 0);
+        tact_session_submit_fields(s, 0, 0);
     }
     return rc;
 }
@@ -198,7 +207,7 @@ static void make_task(const struct tact_session *s, int pair, struct field_task 
     tact_world_make_field_query(s->world, pair, &task->query);
 }
 
-void tact_session_submit_fields(struct tact_session *s, uint64_t tick)
+void tact_session_submit_fields(struct tact_session *s, uint64_t tick, int64_t planned_ns)
 {
     struct session_field_source *f = s->field_source;
     if (!f || s->replayed_input_record) {
@@ -213,6 +222,7 @@ void tact_session_submit_fields(struct tact_session *s, uint64_t tick)
     const int *near = tact_world_near(s->world, &near_count);
     frame->number = ++f->frame_count;
     frame->tick = tick;
+    frame->next_tick_ns = planned_ns;
     frame->count = 0;
     for (int k = 0; k < near_count && frame->count < MAX_SOURCE_FIELD_PAIRS; k++) {
         if (!tact_world_is_field_close(s->world, near[k])) {

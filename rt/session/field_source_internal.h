@@ -26,8 +26,9 @@ void tact_session_close_field_source(struct tact_session *s);
 /* Which pairs start at the source. */
 void tact_session_init_field_pair(const struct tact_session *s, struct session_pair *p);
 
-/* Submits the poses of the next tick. Real-time safe, as the following. */
-void tact_session_submit_fields(struct tact_session *s, uint64_t tick);
+/* Submits the poses of the next tick, which is planned for that time. Real-time safe, as the
+ * following. */
+void tact_session_submit_fields(struct tact_session *s, uint64_t tick, int64_t planned_ns);
 
 /* Chooses the measurements that the solve of a tick carries; it measures all other pairs. */
 void tact_session_carry_fields(struct tact_session *s);

@@ -256,7 +256,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_world_begin(s->world);
     if (!s->is_ticked_by_caller) {
         tact_session_submit_frame(s, tick + 1);
-        tact_session_submit_fields(s, tick + 1);
+        tact_session_submit_fields(s, tick + 1, planned_ns + s->period_ns);
     }
     record_tick(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);
