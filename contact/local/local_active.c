@@ -106,17 +106,23 @@ static int switch_between_stick_and_slip(struct tact_active_set *a)
     return 1;
 }
 
-/* Loads a scaled 3 x 3 block of S; returns the block's largest diagonal entry. */
+/* Loads a scaled 3 x 3 block of S, by rows and by columns; returns the block's largest diagonal
+ * entry. */
 static double copy_scaled_block(const struct tact_local_problem *problem,
-                                const double *impulse_unit, int row, int column, double *out)
+                                const double *impulse_unit, int row, int column, double rows[3][4],
+                                double columns[3][4])
 {
     const int *i = tact_local_row_of_scaled_unknown + row,
               *j = tact_local_row_of_scaled_unknown + column;
     for (int k = 0; k < 9; k++) {
-        out[k] = impulse_unit[row + k / 3] * impulse_unit[column + k % 3] *
-                 problem->s[6 * i[k / 3] + j[k % 3]];
+        rows[k / 3][k % 3] = columns[k % 3][k / 3] = impulse_unit[row + k / 3] *
+                                                     impulse_unit[column + k % 3] *
+                                                     problem->s[6 * i[k / 3] + j[k % 3]];
     }
-    return tact_max(out[0], tact_max(out[4], out[8]));
+    for (int k = 0; k < 3; k++) {
+        rows[k][3] = columns[k][3] = 0.0; /* a denormal number in a lane would slow all of them */
+    }
+    return tact_max(rows[0][0], tact_max(rows[1][1], rows[2][2]));
 }
 
 /* Loads three scaled entries of b and of r; returns the largest of b. */
@@ -138,9 +144,10 @@ static void copy_scaled_problem(const struct tact_local_problem *problem, const 
                                 struct tact_active_set *a)
 {
     const double *impulse_unit = a->impulse_unit;
-    double normal = copy_scaled_block(problem, impulse_unit, 0, 0, a->nn);
-    double friction = copy_scaled_block(problem, impulse_unit, 3, 3, a->tt);
-    copy_scaled_block(problem, impulse_unit, 0, 3, a->nt);
+    double nn[3][4], normal = copy_scaled_block(problem, impulse_unit, 0, 0, nn, a->nn_columns);
+    double friction = copy_scaled_block(problem, impulse_unit, 3, 3, a->tt, a->tt_columns);
+    copy_scaled_block(problem, impulse_unit, 0, 3, a->nt, a->nt_columns);
+    a->bn[3] = a->bt[3] = 0.0;
     a->max_scaled_mobility = tact_max(normal, friction);
     normal = copy_scaled_rows(problem, impulse_unit, r, 0, a->bn, a->n);
     friction = copy_scaled_rows(problem, impulse_unit, r, 3, a->bt, a->t);
@@ -178,7 +185,7 @@ static int init_scaled_problem(const struct tact_local_problem *problem, const d
     memcpy(a->impulse_unit, impulse_unit, sizeof impulse_unit);
     copy_scaled_problem(problem, r, a);
     if (!has_torsion_limit) {
-        a->tt[8] = a->max_scaled_mobility;
+        a->tt[2][2] = a->tt_columns[2][2] = a->max_scaled_mobility;
     }
     a->semi_axis_1_over_spin_arm = has_torsion_limit ? problem->semi[0] / problem->spin_arm : 0.0;
     a->semi_axis_2_over_spin_arm = has_torsion_limit ? problem->semi[1] / problem->spin_arm : 0.0;
@@ -219,7 +226,8 @@ static int init_active_set(const struct tact_local_problem *problem, const doubl
     return 1;
 }
 
-int tact_local_solve_by_active_set(const struct tact_local_problem *problem, double r[6])
+TACT_DISPATCH_BY_CPU(int, tact_local_solve_by_active_set,
+                     (const struct tact_local_problem *problem, double r[6]), (problem, r))
 {
     struct tact_active_set a;
     if (!init_active_set(problem, r, 1, &a)) {
@@ -242,8 +250,10 @@ int tact_local_solve_by_active_set(const struct tact_local_problem *problem, dou
     return -1;
 }
 
-int tact_local_impulse_derivative(const struct tact_local_problem *problem, int limits,
-                                  const double r[6], double *slope)
+TACT_DISPATCH_BY_CPU(int, tact_local_impulse_derivative,
+                     (const struct tact_local_problem *problem, int limits, const double r[6],
+                      double *slope),
+                     (problem, limits, r, slope))
 {
     struct tact_active_set a;
     struct tact_active_set_step row_responses[6];

@@ -11,14 +11,31 @@
 #define TACT_CONTACT_LOCAL_ACTIVE_INTERNAL_H
 
 #include "contact/local/local_internal.h"
+#include "contact/simd_internal.h"
+
+/* Functions of sources that are compiled twice, which only these call. */
+#define tact_active_set_compute_velocities TACT_CPU_VARIANT(tact_active_set_compute_velocities)
+#define tact_active_set_compute_centre TACT_CPU_VARIANT(tact_active_set_compute_centre)
+#define tact_active_set_update_limit_surface TACT_CPU_VARIANT(tact_active_set_update_limit_surface)
+#define tact_active_set_compute_slip TACT_CPU_VARIANT(tact_active_set_compute_slip)
+#define tact_active_set_limit_surface_normal TACT_CPU_VARIANT(tact_active_set_limit_surface_normal)
+#define tact_active_set_residual TACT_CPU_VARIANT(tact_active_set_residual)
+#define tact_active_set_solve_newton_step TACT_CPU_VARIANT(tact_active_set_solve_newton_step)
+#define tact_active_set_response_of_unknowns TACT_CPU_VARIANT(tact_active_set_response_of_unknowns)
+#define tact_active_set_responses_to_rows TACT_CPU_VARIANT(tact_active_set_responses_to_rows)
+#define tact_active_set_choose_face TACT_CPU_VARIANT(tact_active_set_choose_face)
+#define tact_active_set_project_to_face TACT_CPU_VARIANT(tact_active_set_project_to_face)
+#define tact_active_set_compute_face_basis TACT_CPU_VARIANT(tact_active_set_compute_face_basis)
+#define tact_active_set_update_face TACT_CPU_VARIANT(tact_active_set_update_face)
 
 enum tact_active_set_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
 
 /* The scaled local problem of the active-set method, and its present iterate. */
 struct tact_active_set {
-    double nn[9], nt[9], tt[9]; /* blocks of the scaled S: normal by normal, normal by friction,
-                                   friction by friction */
-    double bn[3], bt[3];
+    /* blocks of the scaled S, of which a row or column has three numbers and a 0: columns of normal
+     * by normal; rows and columns of normal by friction and of friction by friction */
+    double nn_columns[3][4], nt[3][4], nt_columns[3][4], tt[3][4], tt_columns[3][4];
+    double bn[4], bt[4];
     double impulse_unit[6]; /* impulse per scaled unknown, those of n before those of t */
     double semi_axis_1_over_spin_arm,
         semi_axis_2_over_spin_arm; /* semi-axes of the patch over the spin arm */
@@ -32,7 +49,7 @@ struct tact_active_set {
     int first;       /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
     int is_slipping; /* 1: slip, 0: stick */
     double n[3], t[3];
-    double un[3], ut[3];         /* velocities */
+    double un[4], ut[4];         /* velocities; the fourth numbers have no meaning */
     double slip_multiplier;      /* multiplier of slip */
     double normal_force_inverse; /* 1 / f_n */
     double y[2];                 /* centre of pressure */
@@ -44,8 +61,9 @@ struct tact_active_set {
                                              the derivative of that */
     double face_basis[3][3]; /* basis of the directions of n within the active face; unused ones are
                                 0 */
-    double normal_response[9]; /* minus the derivative of the normal part n by normal velocities, at
-                                  constant friction */
+    double normal_response[3][4]; /* rows of minus the derivative of the normal part n by normal
+                                     velocities, at constant friction; the fourth numbers have no
+                                     meaning */
 };
 
 /* Changes of the unknowns of the active-set method: normal part, friction, multiplier. */

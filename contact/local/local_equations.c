@@ -5,17 +5,18 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
+/* Product of a matrix, given by its columns, and three numbers; by its rows, that of its transpose.
+ */
+#define TACT_MULTIPLY(columns, x)                                                                  \
+    TACT_MULTIPLY_COLUMNS(TACT_ROW4((columns)[0]), TACT_ROW4((columns)[1]),                        \
+                          TACT_ROW4((columns)[2]), x)
+
 void tact_active_set_compute_velocities(struct tact_active_set *a)
 {
-    double add[3];
-    tact_m3_mul_v3(a->un, a->nn, a->n);
-    tact_m3_mul_v3(add, a->nt, a->t);
-    tact_v3_add(a->un, a->un, add);
-    tact_v3_add(a->un, a->un, a->bn);
-    tact_m3_tmul_v3(a->ut, a->nt, a->n);
-    tact_m3_mul_v3(add, a->tt, a->t);
-    tact_v3_add(a->ut, a->ut, add);
-    tact_v3_add(a->ut, a->ut, a->bt);
+    const tact_row4 un = TACT_MULTIPLY(a->nn_columns, a->n) + TACT_MULTIPLY(a->nt_columns, a->t),
+                    ut = TACT_MULTIPLY(a->nt, a->n) + TACT_MULTIPLY(a->tt_columns, a->t);
+    TACT_STORE_ROW4(a->un, un + TACT_ROW4(a->bn));
+    TACT_STORE_ROW4(a->ut, ut + TACT_ROW4(a->bt));
 }
 
 void tact_active_set_compute_centre(struct tact_active_set *a)

@@ -114,34 +114,45 @@ void tact_active_set_project_to_face(struct tact_active_set *a)
     }
 }
 
+/* Product of the block of S of the normal part and three numbers. */
+static inline void multiply_by_normal_block(const struct tact_active_set *a, const double *x,
+                                            double out[4])
+{
+    const double(*columns)[4] = a->nn_columns;
+    TACT_STORE_ROW4(out, TACT_MULTIPLY_COLUMNS(TACT_ROW4(columns[0]), TACT_ROW4(columns[1]),
+                                               TACT_ROW4(columns[2]), x));
+}
+
 /* Interior: all directions. */
 static void set_interior_face_basis(struct tact_active_set *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    double h[9], *normal_response = a->normal_response;
+    double h[9], (*response)[4] = a->normal_response;
     memcpy(a->face_basis, all, sizeof all);
-    memcpy(h, a->nn, sizeof h);
+    for (int i = 0; i < 9; i++) {
+        h[i] = a->nn_columns[i % 3][i / 3];
+    }
     tact_ldl_factor(h, 3);
     /* elements of the inverse of the Cholesky factor L */
     double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6];
-    normal_response[8] = h[8];
-    normal_response[5] = normal_response[7] = h[8] * l21;
-    normal_response[2] = normal_response[6] = h[8] * l20;
-    normal_response[4] = h[4] + normal_response[5] * l21;
-    normal_response[1] = normal_response[3] = h[4] * l10 + normal_response[5] * l20;
-    normal_response[0] = h[0] + h[4] * l10 * l10 + normal_response[2] * l20;
+    response[2][2] = h[8];
+    response[1][2] = response[2][1] = h[8] * l21;
+    response[0][2] = response[2][0] = h[8] * l20;
+    response[1][1] = h[4] + response[1][2] * l21;
+    response[0][1] = response[1][0] = h[4] * l10 + response[1][2] * l20;
+    response[0][0] = h[0] + h[4] * l10 * l10 + response[0][2] * l20;
 }
 
 /* Sets the basis of a corner or point as the active face: the one direction (1, p). */
 static void set_corner_face_basis(struct tact_active_set *a, const double *p)
 {
-    double *e = a->face_basis[0], he[3];
+    double *e = a->face_basis[0], he[4];
     memset(a->face_basis, 0, sizeof a->face_basis);
     tact_v3_set(e, 1.0, p[0], p[1]);
-    tact_m3_mul_v3(he, a->nn, e);
+    multiply_by_normal_block(a, e, he);
     double square = tact_v3_dot(e, he), inverse = square > 0.0 ? 1.0 / square : 0.0;
     for (int i = 0; i < 9; i++) {
-        a->normal_response[i] = inverse * e[i / 3] * e[i % 3];
+        a->normal_response[i / 3][i % 3] = inverse * e[i / 3] * e[i % 3];
     }
 }
 
@@ -152,16 +163,17 @@ static void set_edge_face_basis(struct tact_active_set *a, double second_basis_v
                                 double second_diagonal_change)
 {
     const double *e = a->face_basis[0], *o = a->face_basis[1];
-    double he[3], ho[3];
+    double he[4], ho[4];
     tact_v3_set(a->face_basis[2], 0.0, 0.0, 0.0);
-    tact_m3_mul_v3(he, a->nn, e);
-    tact_m3_mul_v3(ho, a->nn, o);
+    multiply_by_normal_block(a, e, he);
+    multiply_by_normal_block(a, o, ho);
     double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_basis_vector_change,
                    tact_v3_dot(o, ho) + second_diagonal_change};
     tact_ldl_factor(h, 2);
-    for (int i = 0; i < 9; i++) {
-        double ei = e[i / 3], ej = e[i % 3], oi = o[i / 3] - h[2] * ei, oj = o[i % 3] - h[2] * ej;
-        a->normal_response[i] = h[0] * ei * ej + h[3] * oi * oj;
+    const double p[3] = {o[0] - h[2] * e[0], o[1] - h[2] * e[1], o[2] - h[2] * e[2]};
+    const tact_row4 of_e = {e[0], e[1], e[2], e[2]}, of_p = {p[0], p[1], p[2], p[2]};
+    for (int i = 0; i < 3; i++) {
+        TACT_STORE_ROW4(a->normal_response[i], (h[0] * e[i]) * of_e + (h[3] * p[i]) * of_p);
     }
 }
 

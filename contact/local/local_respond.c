@@ -21,14 +21,14 @@ static const row CONSTANTS[3] = {{0.0}};
 static void compute_velocity_changes(const struct tact_active_set *a, const row *un, const row *ut,
                                      row *w, row *v)
 {
-    const double *nt = a->nt, *normal_response = a->normal_response;
     for (int i = 0; i < 3; i++) {
-        w[i] = -(un[0] * normal_response[3 * i] + un[1] * normal_response[3 * i + 1] +
-                 un[2] * normal_response[3 * i + 2]);
+        const double *response = a->normal_response[i];
+        w[i] = -(un[0] * response[0] + un[1] * response[1] + un[2] * response[2]);
     }
     for (int i = 0; i < 3; i++) {
+        const double *tn = a->nt_columns[i];
         v[i] = ut[i];
-        v[i] += w[0] * nt[i] + w[1] * nt[3 + i] + w[2] * nt[6 + i];
+        v[i] += w[0] * tn[0] + w[1] * tn[1] + w[2] * tn[2];
     }
 }
 
@@ -152,17 +152,16 @@ static void solve_slip_equations(const struct tact_active_set *a,
 static void pack_row_velocities(const struct tact_active_set *a, const double *un, const double *ut,
                                 row *normal, row *friction)
 {
-    const double *nt = a->nt, *tt = a->tt;
     for (int i = 0; i < 3; i++) {
-        normal[i] = (row){nt[3 * i], nt[3 * i + 1], nt[3 * i + 2], un[i]};
-        friction[i] = (row){tt[3 * i], tt[3 * i + 1], tt[3 * i + 2], ut[i]};
+        const row of_un = {un[i], un[i], un[i], un[i]}, of_ut = {ut[i], ut[i], ut[i], ut[i]};
+        normal[i] = __builtin_shufflevector(TACT_ROW4(a->nt[i]), of_un, 0, 1, 2, 7);
+        friction[i] = __builtin_shufflevector(TACT_ROW4(a->tt[i]), of_ut, 0, 1, 2, 7);
     }
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
-                     (const struct tact_active_set *a, const double *un, const double *ut,
-                      const double *equation_residuals, struct tact_active_set_step *out),
-                     (a, un, ut, equation_residuals, out))
+void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const double *un,
+                                          const double *ut, const double *equation_residuals,
+                                          struct tact_active_set_step *out)
 {
     row normal[3], friction[3], w[3], eq[4];
     struct slip_equation_solution s;
@@ -176,9 +175,8 @@ TACT_DISPATCH_BY_CPU(void, tact_active_set_response_of_unknowns,
     solve_slip_equations(a, &s, slip_equations_right_side, w, w, 3, out);
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_active_set_responses_to_rows,
-                     (const struct tact_active_set *a, struct tact_active_set_step out[6]),
-                     (a, out))
+void tact_active_set_responses_to_rows(const struct tact_active_set *a,
+                                       struct tact_active_set_step out[6])
 {
     static const double zero_velocity[3] = {0.0, 0.0, 0.0};
     const double *impulse_unit = a->impulse_unit;

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "contact/simd_internal.h"
 #include "contact/world/rows_internal.h"
-#include "contact/world/spatial_internal.h"
 
 #define MAX_ROW_LENGTH                                                                             \
     16 /* most numbers in a row of a linear system: six unknowns and ten right sides */

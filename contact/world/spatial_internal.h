@@ -21,18 +21,9 @@ struct spatial_inertia {
 
 #define TACT_SPATIAL_MASS 3 /* index of the mass in `moment` */
 
-/* Four numbers in a vector register, loaded without alignment. */
-typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
-
-#define TACT_ROW4(pointer) (*(const tact_row4 *)(pointer))
-#define TACT_STORE_ROW4(pointer, value) (*(tact_row4 *)(pointer) = (value))
-
 /* The components y, z, x and z, x, y of a vector. */
 #define TACT_YZX(a) __builtin_shufflevector(a, a, 1, 2, 0, 3)
 #define TACT_ZXY(a) __builtin_shufflevector(a, a, 2, 0, 1, 3)
 #define TACT_CROSS(a, b) (TACT_YZX(a) * TACT_ZXY(b) - TACT_ZXY(a) * TACT_YZX(b))
-
-/* Product of a matrix, given by its columns, and three numbers. */
-#define TACT_MULTIPLY_COLUMNS(c0, c1, c2, a) ((c0) * (a)[0] + (c1) * (a)[1] + (c2) * (a)[2])
 
 #endif
