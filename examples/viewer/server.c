@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 #include "pages.h"
 #include "rt/clock.h"
+#include "rt/realtime.h"
 #include "server_internal.h"
 
 #define CLIENT_UPDATE_PERIOD_NS 16666667 /* time between two updates of the clients */
@@ -252,20 +252,9 @@ static void exclude_cpu_of_thread(int cpu)
     }
 }
 
-/* A thread inherits the real-time priority of the one that starts it. */
-static void leave_realtime_scheduling(void)
-{
-    const struct sched_param normal = {.sched_priority = 0};
-    const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-    if (policy == SCHED_FIFO || policy == SCHED_RR) {
-        sched_setscheduler(0, SCHED_OTHER, &normal);
-    }
-}
-
 static void *run_server_thread(void *arg)
 {
     struct server *s = arg;
-    leave_realtime_scheduling();
     exclude_cpu_of_thread(s->options.excluded_cpu);
     while (!atomic_load(&s->done) && lws_service(s->websocket_context, 0) >= 0) {
     }
@@ -356,17 +345,17 @@ static void free_viewer_server(struct server *s)
     free(s);
 }
 
+/* A normal thread, also where a real-time one starts it, without signals: the command's thread
+ * handles them. Its stack, all of which locked memory has, is 512 KiB: JSON that is nested as deep
+ * as it is read takes 170 kB. */
 static int start_thread(struct server *s)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the command's thread handles signals */
-    int rc = pthread_create(&s->thread, NULL, run_server_thread, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const struct tact_realtime_options options = tact_realtime_default();
+    int rc = tact_realtime_thread(&s->thread, &options, run_server_thread, s);
     if (!rc) {
         pthread_setname_np(s->thread, "tact-viewer");
     }
-    return -rc;
+    return rc;
 }
 
 int server_open(const struct server_options *options, struct server **out, struct tact_error *err)

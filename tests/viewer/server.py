@@ -172,7 +172,7 @@ def check_garbage(viewer, seconds):
     good = connect(viewer)
     start(good)
     texts = ['{"op":', "[]", "null", '{"op":"seek","tick":-1e308}', '{"op":"seek","tick":"x"}', '{"op":"speed","factor":0}',
-             '{"op":"step","ticks":1e300}', '{"op":["seek"]}', '{"op":"' + "x" * 5000 + '"}', "\\ud800", "{" * 3000, "", '{"op":"values","at":[-1]}',
+             '{"op":"step","ticks":1e300}', '{"op":["seek"]}', '{"op":"' + "x" * 5000 + '"}', "\\ud800", "{" * 3000, "[" * 2000 + "]" * 2000, "", '{"op":"values","at":[-1]}',
              '{"op":"values","at":[1e300]}', '{"op":"values","at":[0,1,2,3]}', '{"op":"values","at":[' + "0," * 2000 + "0]}"]
     end, checked = time.time() + seconds, time.time()
     while time.time() < end:

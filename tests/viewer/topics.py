@@ -480,7 +480,7 @@ def check_garbage(viewer, seconds):
     good = Client(viewer)
     good.subscribe("/tact/tick")
     texts = ['{"op":', "[]", '{"op":"subscribe","subscriptions":[[[[]]]]}', '{"op":"unsubscribe","subscriptionIds":{}}',
-             '{"op":"subscribe","subscriptions":[{"id":1e99,"channelId":1}]}', "\\ud800", "[" * 9000, "", "\0" * 100,
+             '{"op":"subscribe","subscriptions":[{"id":1e99,"channelId":1}]}', "\\ud800", "[" * 9000, "[" * 2000 + "]" * 2000, "", "\0" * 100,
              '{"op":"subscribe","subscriptions":[%s]}' % ",".join('{"id":%d,"channelId":%d}' % (i, i % 9) for i in range(300))]
     end, checked = time.time() + seconds, 0.0
     while time.time() < end or not checked:
