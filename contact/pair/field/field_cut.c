@@ -1,15 +1,13 @@
 /*
- * Computes the contact polygon of two cells. Two soft cells touch in the plane where their
- * pressures are equal: it slices the tetrahedron of a, and the faces of b's cut the slice. A rigid
- * triangle is cut by the faces of a's.
+ * Computes the contact polygon of two cells and its integrals. Two soft cells touch in the plane
+ * where their pressures are equal: it slices the tetrahedron of a, and the faces of b's cut the
+ * slice. A rigid triangle is cut by the faces of a's.
  *
  * A polygon exactly in a face belongs to one of its two cells: the plane of a face has the same
  * numbers for both, 0 counts as its positive side, and crossing points are computed from the
  * positive end.
  */
-#include <math.h>
-#include <string.h>
-#include "contact/pair/field/field_internal.h"
+#include "contact/pair/field/field_cut_internal.h"
 
 /* Difference of two pressures that is rounding, relative to the largest pressure. */
 #define PRESSURE_ROUNDING_RATIO 1e-13
@@ -29,28 +27,47 @@ struct outline {
     int16_t side[TACT_FIELD_CORNERS];
 };
 
-void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_field *a,
-                           const struct tact_pose *pose_a, const struct tact_pressure_field *b,
-                           const struct tact_pose *pose_b)
+static inline void load_v3(double *out, FIELD_MEMORY const double *x)
 {
-    double from[9], to[9], between[3];
-    pair->a = a;
-    pair->b = b;
-    tact_quat_to_m3(from, pose_b->quat_wxyz);
-    tact_quat_to_m3(to, pose_a->quat_wxyz);
-    for (int i = 0; i < 9; i++) {
-        int r = i / 3, c = i % 3;
-        pair->rotation[i] = to[r] * from[c] + to[3 + r] * from[3 + c] + to[6 + r] * from[6 + c];
-        pair->size[i] = fabs(pair->rotation[i]);
-    }
-    tact_v3_sub(between, pose_b->position, pose_a->position);
-    tact_m3_tmul_v3(pair->shift, to, between);
+    out[0] = x[0];
+    out[1] = x[1];
+    out[2] = x[2];
 }
 
-static const double *cell_corner(const struct tact_pressure_field *field,
-                                 const struct field_cell *cell, int k)
+static inline void store_v3(FIELD_MEMORY double *out, const double *x)
 {
-    return field->vertices + 3 * (size_t)cell->corner[k];
+    out[0] = x[0];
+    out[1] = x[1];
+    out[2] = x[2];
+}
+
+static inline void load_cell_corner(const struct tact_pressure_field *field,
+                                    FIELD_MEMORY const struct field_cell *cell, int k, double *out)
+{
+    load_v3(out, field->vertices + 3 * (size_t)cell->corner[k]);
+}
+
+/* A cell's gradient in the frame of a, of a cell of b. */
+static inline void rotate_gradient(const struct field_pair *pair,
+                                   FIELD_MEMORY const struct field_cell *cell, double *out)
+{
+    double gradient[3];
+    load_v3(gradient, cell->gradient);
+    tact_m3_mul_v3(out, pair->rotation, gradient);
+}
+
+static inline void copy_corner(double *restrict to, const double *restrict from)
+{
+    for (int k = 0; k < 3 + SIDES; k++) {
+        to[k] = from[k];
+    }
+}
+
+static inline void clear_corner(double *x)
+{
+    for (int k = 0; k < 3 + SIDES; k++) {
+        x[k] = 0.0;
+    }
 }
 
 /* Transforms a point from the frame of field a to that of field b. */
@@ -80,8 +97,10 @@ static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_si
     struct outline in;
     int m = 0;
     in.n = o->n;
-    memcpy(in.x, o->x, (size_t)in.n * sizeof in.x[0]);
-    memcpy(in.side, o->side, (size_t)in.n * sizeof *in.side);
+    for (int i = 0; i < in.n; i++) {
+        copy_corner(in.x[i], o->x[i]);
+        in.side[i] = o->side[i];
+    }
     for (int i = 0; i < in.n; i++) {
         int j = i + 1 < in.n ? i + 1 : 0;
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
@@ -92,7 +111,7 @@ static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_si
             return 0;
         }
         if (is_corner_kept) {
-            memcpy(o->x[m], in.x[i], sizeof in.x[i]);
+            copy_corner(o->x[m], in.x[i]);
             o->side[m++] = in.side[i];
         }
         if (is_corner_kept != is_next_corner_kept) {
@@ -119,17 +138,19 @@ static int has_corners_on_side(const struct outline *o, int c, int keeps_positiv
 /* 1 where a slice that lies in face c of b's cell belongs to this cell: the contact surface is
  * where the difference of pressures changes from negative to 0 or positive, and belongs to the
  * negative side. The difference may be 0 on all of the other side, where the fields are equal. */
-static int owns_slice_in_face(const struct field_pair *pair, const struct field_cell *cb, int c,
+static int owns_slice_in_face(const struct field_pair *pair,
+                              FIELD_MEMORY const struct field_cell *cb, int c,
                               const struct field_polygon *plane)
 {
-    double in[3], gradient_beyond[3], gradient_difference[3];
-    tact_m3_mul_v3(in, pair->rotation, pair->b->faces[cb->face[c]]);
+    double face_normal[3], in[3], gradient_beyond[3], gradient_difference[3];
+    load_v3(face_normal, pair->b->faces[cb->face[c]]);
+    tact_m3_mul_v3(in, pair->rotation, face_normal);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
     tact_v3_sub(gradient_difference, plane->gradient_b, plane->gradient_a);
     if (tact_v3_dot(gradient_difference, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
         return tact_v3_dot(gradient_difference, in) < 0.0;
     }
-    tact_m3_mul_v3(gradient_beyond, pair->rotation, pair->b->cells[cb->next[c]].gradient);
+    rotate_gradient(pair, &pair->b->cells[cb->next[c]], gradient_beyond);
     tact_v3_sub(gradient_difference, gradient_beyond, plane->gradient_a);
     double gradient_magnitude_sum = tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->gradient_a);
     return tact_v3_dot(gradient_difference, in) <= LEVEL_CHANGE_TOLERANCE * gradient_magnitude_sum;
@@ -153,14 +174,15 @@ static int face_containing_slice(const struct outline *o, double slack)
 /* Sets the distances of an outline's corners from the faces of a cell. corners: their positions in
  * the frame of the cell's field. Returns 0 where all are outside a face by more than slack. */
 static int compute_face_distances(struct outline *o, const struct tact_pressure_field *field,
-                                  const struct field_cell *cell, const double (*corners)[3],
-                                  double slack)
+                                  FIELD_MEMORY const struct field_cell *cell,
+                                  const double (*corners)[3], double slack)
 {
     for (int c = 0; c < 4; c++) {
-        const double *plane = field->faces[cell->face[c]];
+        double normal[3], distance = field->faces[cell->face[c]][3];
         double sign = cell->inside >> c & 1 ? 1.0 : -1.0, most = -INFINITY;
+        load_v3(normal, field->faces[cell->face[c]]);
         for (int i = 0; i < o->n; i++) {
-            o->x[i][3 + c] = tact_v3_dot(plane, corners[i]) - plane[3];
+            o->x[i][3 + c] = tact_v3_dot(normal, corners[i]) - distance;
             most = tact_max(most, sign * o->x[i][3 + c]);
         }
         if (most < -slack) {
@@ -172,8 +194,8 @@ static int compute_face_distances(struct outline *o, const struct tact_pressure_
 
 /* Clips an outline by the faces of a cell except skipped_face; first_side_of_cell: number of the
  * cell's first side. */
-static int clip_outline_by_cell(struct outline *o, const struct field_cell *cell, int skipped_face,
-                                int first_side_of_cell)
+static int clip_outline_by_cell(struct outline *o, FIELD_MEMORY const struct field_cell *cell,
+                                int skipped_face, int first_side_of_cell)
 {
     for (int c = 0; c < 4; c++) {
         if (c != skipped_face && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
@@ -189,11 +211,13 @@ static int clip_outline_by_cell(struct outline *o, const struct field_cell *cell
     return o->n > 2;
 }
 
+FIELD_CONSTANT int other_corners[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+
 /* Slices a's tetrahedron where the value e, given at its corners, is 0. */
-static int slice_tetrahedron(const struct field_pair *pair, const struct field_cell *cell,
-                             const double *e, struct outline *o)
+static int slice_tetrahedron(const struct field_pair *pair,
+                             FIELD_MEMORY const struct field_cell *cell, const double *e,
+                             struct outline *o)
 {
-    static const int other_corners[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
     int positive_corners[4], negative_corners[4], positive_count = 0, negative_count = 0;
     for (int k = 0; k < 4; k++) {
         if (e[k] >= 0.0) {
@@ -226,9 +250,10 @@ static int slice_tetrahedron(const struct field_pair *pair, const struct field_c
         }
     }
     for (int i = 0; i < n; i++) {
-        const double *p = cell_corner(pair->a, cell, slice_edge_ends[i][0]);
-        const double *q = cell_corner(pair->a, cell, slice_edge_ends[i][1]);
-        memset(o->x[i], 0, sizeof o->x[i]);
+        double p[3], q[3];
+        load_cell_corner(pair->a, cell, slice_edge_ends[i][0], p);
+        load_cell_corner(pair->a, cell, slice_edge_ends[i][1], q);
+        clear_corner(o->x[i]);
         compute_crossing_point(p, q, e[slice_edge_ends[i][0]], e[slice_edge_ends[i][1]], 3,
                                o->x[i]);
         o->side[i] = (int16_t)side[i];
@@ -240,41 +265,46 @@ static int slice_tetrahedron(const struct field_pair *pair, const struct field_c
 /* Slices a's tetrahedron by the plane of equal pressure. Where the fields are equal except for
  * rounding, the difference is set to 0, so that their common volume is on one side. -1: they are
  * equal in the whole tetrahedron. */
-static int slice_by_equal_pressure_plane(const struct field_pair *pair, const struct field_cell *ca,
-                                         const struct field_cell *cb, struct outline *o,
-                                         struct field_polygon *plane)
+static int slice_by_equal_pressure_plane(const struct field_pair *pair,
+                                         FIELD_MEMORY const struct field_cell *ca,
+                                         FIELD_MEMORY const struct field_cell *cb,
+                                         struct outline *o, struct field_polygon *plane)
 {
     int is_b_rigid = pair->b->is_rigid, equal_corners = 0;
     double e[4], gradient_difference[3],
         rounding = PRESSURE_ROUNDING_RATIO * pair->a->nodes[0].most;
-    tact_m3_mul_v3(plane->gradient_b, pair->rotation, cb->gradient);
+    rotate_gradient(pair, cb, plane->gradient_b);
     double value_at_origin = cb->value_at_origin - tact_v3_dot(plane->gradient_b, pair->shift);
     for (int k = 0; k < 4; k++) {
-        e[k] = tact_v3_dot(plane->gradient_b, cell_corner(pair->a, ca, k)) + value_at_origin;
+        double corner[3];
+        load_cell_corner(pair->a, ca, k, corner);
+        e[k] = tact_v3_dot(plane->gradient_b, corner) + value_at_origin;
         if (!is_b_rigid) {
             e[k] -= pair->a->pressure[ca->corner[k]];
             e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
             equal_corners += e[k] == 0.0;
         }
     }
-    tact_v3_sub(gradient_difference, plane->gradient_b, ca->gradient);
+    tact_v3_sub(gradient_difference, plane->gradient_b, plane->gradient_a);
     tact_v3_copy(plane->normal, is_b_rigid ? plane->gradient_b : gradient_difference);
     plane->gradient_difference = tact_v3_normalize(plane->normal, plane->normal);
     return equal_corners == 4 ? -1 : slice_tetrahedron(pair, ca, e, o);
 }
 
 /* Transforms a rigid triangle of b to the frame of a. */
-static void triangle_in_a(const struct field_pair *pair, const struct field_cell *cb,
+static void triangle_in_a(const struct field_pair *pair, FIELD_MEMORY const struct field_cell *cb,
                           struct outline *o, struct field_polygon *plane)
 {
     for (int k = 0; k < 3; k++) {
-        memset(o->x[k], 0, sizeof o->x[k]);
-        tact_m3_mul_v3(o->x[k], pair->rotation, cell_corner(pair->b, cb, k));
+        double corner[3];
+        clear_corner(o->x[k]);
+        load_cell_corner(pair->b, cb, k, corner);
+        tact_m3_mul_v3(o->x[k], pair->rotation, corner);
         tact_v3_add(o->x[k], o->x[k], pair->shift);
         o->side[k] = (int16_t)(4 + k);
     }
     o->n = 3;
-    tact_m3_mul_v3(plane->gradient_b, pair->rotation, cb->gradient);
+    rotate_gradient(pair, cb, plane->gradient_b);
     tact_v3_copy(plane->normal, plane->gradient_b);
     plane->gradient_difference = 1.0;
 }
@@ -288,8 +318,8 @@ static int clip_negative_pressure(struct outline *o, const struct field_polygon 
     return clip_outline_by_plane(o, 0, 1, -1);
 }
 
-static int cut_pair_outline(const struct field_pair *pair, const struct field_cell *ca,
-                            const struct field_cell *cb, struct outline *o,
+static int cut_pair_outline(const struct field_pair *pair, FIELD_MEMORY const struct field_cell *ca,
+                            FIELD_MEMORY const struct field_cell *cb, struct outline *o,
                             struct field_polygon *plane)
 {
     double at[TACT_FIELD_CORNERS][3];
@@ -333,7 +363,7 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
 int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
                          struct field_polygon *polygon)
 {
-    const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
+    FIELD_MEMORY const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct outline o;
     polygon->a = i;
     polygon->b = j;
@@ -342,12 +372,69 @@ int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->sphere = NULL;
     polygon->value_at_origin = ca->value_at_origin;
     polygon->power = pair->a->power;
-    tact_v3_copy(polygon->gradient_a, ca->gradient);
+    load_v3(polygon->gradient_a, ca->gradient);
     int rc = cut_pair_outline(pair, ca, cb, &o, polygon);
     polygon->corners = rc > 0 ? o.n : 0;
-    memcpy(polygon->side, o.side, (size_t)polygon->corners * sizeof *o.side);
     for (int k = 0; k < polygon->corners; k++) {
+        polygon->side[k] = o.side[k];
         tact_v3_copy(polygon->corner[k], o.x[k]);
     }
     return rc;
+}
+
+static void compute_polygon_moments(struct field_polygon *p)
+{
+    double u[3], w[3], across[3];
+    p->area_moments.area = 0.0;
+    tact_v3_set(p->area_moments.first, 0.0, 0.0, 0.0);
+    for (int k = 0; k < 9; k++) {
+        p->area_moments.second[k] = 0.0;
+    }
+    tact_v3_sub(w, p->corner[1], p->corner[0]);
+    for (int i = 2; i < p->corners; i++) {
+        tact_v3_copy(u, w);
+        tact_v3_sub(w, p->corner[i], p->corner[0]);
+        tact_v3_cross(across, u, w);
+        double area = 0.5 * tact_v3_dot(across, p->normal), t[3];
+        tact_v3_add(t, u, w);
+        p->area_moments.area += area;
+        tact_v3_axpy(p->area_moments.first, area * (1.0 / 3.0), t);
+        for (int k = 0; k < 9; k++) {
+            int r = k / 3, c = k % 3;
+            p->area_moments.second[k] +=
+                area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
+        }
+    }
+    double sign = p->area_moments.area < 0.0 ? -1.0 : 1.0;
+    p->area_moments.area *= sign;
+    tact_v3_scale(p->area_moments.first, p->area_moments.first, sign);
+    for (int k = 0; k < 9; k++) {
+        p->area_moments.second[k] *= sign;
+    }
+}
+
+void tact_field_integrate_linear(struct field_polygon *p)
+{
+    compute_polygon_moments(p);
+    p->level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[0]);
+    p->load = p->level * p->area_moments.area + tact_v3_dot(p->gradient_a, p->area_moments.first);
+    tact_m3_mul_v3(p->lever, p->area_moments.second, p->gradient_a);
+    tact_v3_axpy(p->lever, p->level, p->area_moments.first);
+}
+
+void tact_field_store_cut(const struct field_polygon *p, FIELD_MEMORY struct field_cut *out)
+{
+    for (int k = 0; k < p->corners; k++) {
+        store_v3(out->corner[k], p->corner[k]);
+        out->side[k] = p->side[k];
+    }
+    store_v3(out->normal, p->normal);
+    store_v3(out->gradient_b, p->gradient_b);
+    out->gradient_difference = p->gradient_difference;
+    out->level = p->level;
+    out->area_moments = p->area_moments;
+    out->load = p->load;
+    store_v3(out->lever, p->lever);
+    out->corners = p->corners;
+    out->is_in_cell_face = p->is_in_cell_face;
 }

@@ -9,6 +9,24 @@
 #include <math.h>
 #include "contact/pair/field/field_search_internal.h"
 
+void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_field *a,
+                           const struct tact_pose *pose_a, const struct tact_pressure_field *b,
+                           const struct tact_pose *pose_b)
+{
+    double from[9], to[9], between[3];
+    pair->a = a;
+    pair->b = b;
+    tact_quat_to_m3(from, pose_b->quat_wxyz);
+    tact_quat_to_m3(to, pose_a->quat_wxyz);
+    for (int i = 0; i < 9; i++) {
+        int r = i / 3, c = i % 3;
+        pair->rotation[i] = to[r] * from[c] + to[3 + r] * from[3 + c] + to[6 + r] * from[6 + c];
+        pair->size[i] = fabs(pair->rotation[i]);
+    }
+    tact_v3_sub(between, pose_b->position, pose_a->position);
+    tact_m3_tmul_v3(pair->shift, to, between);
+}
+
 /* Ratio of the sizes of two nodes above which the larger alone is divided. */
 #define SPLIT_LARGER_NODE_RATIO 2.0
 /* Distance of boxes that counts as an overlap, relative to the size of the scene. */

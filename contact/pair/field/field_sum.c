@@ -8,46 +8,12 @@
  * nearly equal fields have a discontinuous force. */
 #define MIN_GRADIENT_DIFFERENCE_RATIO 1e-6
 
-static void compute_polygon_moments(struct field_polygon *p)
-{
-    double u[3], w[3], across[3];
-    p->area_moments.area = 0.0;
-    memset(p->area_moments.first, 0, sizeof p->area_moments.first);
-    memset(p->area_moments.second, 0, sizeof p->area_moments.second);
-    tact_v3_sub(w, p->corner[1], p->corner[0]);
-    for (int i = 2; i < p->corners; i++) {
-        tact_v3_copy(u, w);
-        tact_v3_sub(w, p->corner[i], p->corner[0]);
-        tact_v3_cross(across, u, w);
-        double area = 0.5 * tact_v3_dot(across, p->normal), t[3];
-        tact_v3_add(t, u, w);
-        p->area_moments.area += area;
-        tact_v3_axpy(p->area_moments.first, area * (1.0 / 3.0), t);
-        for (int k = 0; k < 9; k++) {
-            int r = k / 3, c = k % 3;
-            p->area_moments.second[k] +=
-                area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
-        }
-    }
-    double sign = p->area_moments.area < 0.0 ? -1.0 : 1.0;
-    p->area_moments.area *= sign;
-    tact_v3_scale(p->area_moments.first, p->area_moments.first, sign);
-    for (int k = 0; k < 9; k++) {
-        p->area_moments.second[k] *= sign;
-    }
-}
-
 void tact_field_integrate(struct field_polygon *p)
 {
-    compute_polygon_moments(p);
-    p->level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[0]);
+    tact_field_integrate_linear(p);
     if (p->power != 1.0) {
         tact_field_integrate_law(p);
-        return;
     }
-    p->load = p->level * p->area_moments.area + tact_v3_dot(p->gradient_a, p->area_moments.first);
-    tact_m3_mul_v3(p->lever, p->area_moments.second, p->gradient_a);
-    tact_v3_axpy(p->lever, p->level, p->area_moments.first);
 }
 
 /* Adds the stiffness of a polygon: minus the integral of m q^(m - 1) (g_B.u1)(g_A.u2) / |g_B -
