@@ -12,6 +12,7 @@
 
 #include "kernels/batch_internal.h"
 #include "kernels/cache_internal.h"
+#include "kernels/field_batch_internal.h"
 #include "kernels/probe_internal.h"
 #include "moments_cl.h"
 
@@ -176,16 +177,10 @@ static int choose_opencl_device(const struct tact_cl_device_request *device_requ
     return 0;
 }
 
-static int build_kernels(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
-                         struct tact_error *err)
+int tact_cl_build_program(struct tact_cl *cl, const char *text, const char *options,
+                          struct tact_error *err)
 {
-    const char *text = moments_cl;
-    char options[160];
     cl_int code = CL_SUCCESS;
-    snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DTACT_SUMS_PER_PAIR=%d -DTACT_PAIR_VALUES=%d %s %s",
-             TACT_SUMS_PER_PAIR, TACT_PAIR_VALUES, cl->bytes_per_real == 8 ? "-DTACT_DOUBLE" : "",
-             device_request->fault ? "-DTACT_FAULT" : "");
     cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS) {
         return tact_cl_set_error(err, code, "reading the kernels");
@@ -205,17 +200,30 @@ static int build_kernels(const struct tact_cl_device_request *device_request, st
                               "the OpenCL kernels cannot be compiled on %s (error %d): %s",
                               cl->info.name, (int)code, log);
     }
-    for (int i = 0; i < TACT_CL_KERNEL_COUNT; i++) {
-        cl->kernels[i] = clCreateKernel(cl->program, kernel_names[i], &code);
-        if (code != CL_SUCCESS) {
-            return tact_cl_set_error(err, code, kernel_names[i]);
-        }
-    }
     return 0;
 }
 
-int tact_cl_open(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
-                 struct tact_error *err)
+static int build_moment_kernels(const struct tact_cl_device_request *device_request,
+                                struct tact_cl *cl, struct tact_error *err)
+{
+    char options[160];
+    cl_int code = CL_SUCCESS;
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DTACT_SUMS_PER_PAIR=%d -DTACT_PAIR_VALUES=%d %s %s",
+             TACT_SUMS_PER_PAIR, TACT_PAIR_VALUES, cl->bytes_per_real == 8 ? "-DTACT_DOUBLE" : "",
+             device_request->fault ? "-DTACT_FAULT" : "");
+    int rc = tact_cl_build_program(cl, moments_cl, options, err);
+    for (int i = 0; i < TACT_CL_KERNEL_COUNT && !rc; i++) {
+        cl->kernels[i] = clCreateKernel(cl->program, kernel_names[i], &code);
+        if (code != CL_SUCCESS) {
+            rc = tact_cl_set_error(err, code, kernel_names[i]);
+        }
+    }
+    return rc;
+}
+
+int tact_cl_open_device(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
+                        struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
     memset(cl, 0, sizeof *cl);
@@ -233,8 +241,21 @@ int tact_cl_open(const struct tact_cl_device_request *device_request, struct tac
     if (code == CL_SUCCESS) {
         cl->queue = clCreateCommandQueue(cl->context, cl->device, 0, &code);
     }
-    rc = code == CL_SUCCESS ? build_kernels(device_request, cl, err)
-                            : tact_cl_set_error(err, code, "opening a context");
+    if (code != CL_SUCCESS) {
+        tact_cl_close(cl);
+        return tact_cl_set_error(err, code, "opening a context");
+    }
+    return 0;
+}
+
+int tact_cl_open(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
+                 struct tact_error *err)
+{
+    int rc = tact_cl_open_device(device_request, cl, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = build_moment_kernels(device_request, cl, err);
     if (rc < 0) {
         tact_cl_close(cl);
     }
@@ -300,6 +321,24 @@ static double median_launch_us(const struct tact_cl *cl)
     return us[50];
 }
 
+/* Adds to a device's verdict whether it computes pressure fields with the bits of the host. */
+static void append_field_verdict(const struct tact_cl_device_request *device_request,
+                                 struct tact_opencl_device *info)
+{
+    struct tact_cl_device_request request = *device_request;
+    struct tact_field_program program;
+    struct tact_error why = {0};
+    const size_t used = strlen(info->verdict);
+    request.precision = TACT_OPENCL_DOUBLE;
+    int rc = tact_field_program_open(&request, &program, &why);
+    if (!rc) {
+        rc = tact_field_selftest(&program, &why);
+        tact_field_program_close(&program);
+    }
+    snprintf(info->verdict + used, sizeof info->verdict - used, "; %s%s",
+             rc ? "pressure fields on the host: " : "", rc ? why.text : program.cl.info.verdict);
+}
+
 int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t *count, int probe,
                      struct tact_error *err)
 {
@@ -328,6 +367,8 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
         devices[i].status = rc;
         if (rc < 0) {
             snprintf(devices[i].verdict, sizeof devices[i].verdict, "%s", why.text);
+        } else {
+            append_field_verdict(&device_request, &devices[i]);
         }
         tact_cl_close(&cl);
     }

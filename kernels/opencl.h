@@ -36,7 +36,8 @@ struct tact_opencl_device {
     int fp64;               /**< 1 where it has double precision */
     uint32_t compute_units; /**< number of compute units, as the driver reports it */
     int status; /**< 0: self-test passed; negative errno: it, or setting it up, failed */
-    /** result of the self-test as text: its largest error, or the reason of its failure */
+    /** result of the self-test as text: its largest error, or the reason of its failure; then
+     * whether polygons of pressure fields (field_cutter.h) have the bits of the host */
     char verdict[384];
     double error;     /**< largest relative error of the self-test [1] */
     double launch_us; /**< median time of an empty kernel and the wait for it [us] */

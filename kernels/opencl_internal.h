@@ -40,6 +40,13 @@ int tact_cl_open(const struct tact_cl_device_request *request, struct tact_cl *c
                  struct tact_error *err);
 void tact_cl_close(struct tact_cl *cl);
 
+/* The two steps of tact_cl_open(), for other kernels than those of moments: opens a device, and
+ * builds cl->program. On failure of the second the device remains open. */
+int tact_cl_open_device(const struct tact_cl_device_request *request, struct tact_cl *cl,
+                        struct tact_error *err);
+int tact_cl_build_program(struct tact_cl *cl, const char *text, const char *options,
+                          struct tact_error *err);
+
 /* Enqueues `count` work-items, rounded up to whole groups. Returns the OpenCL code. */
 cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/pair/field/field_cuts_internal.h"
 #include "contact/pair/field/field_search_internal.h"
 #include "contact/pair/field/field_sphere_internal.h"
 
@@ -37,13 +38,17 @@ struct tact_field_scratch {
     uint32_t *hash_slot;          /* hash table: indices of queued pairs in `tried` */
     uint32_t *query_of_hash_slot; /* number of the query that filled each slot of the hash table */
     uint32_t query;
+    size_t tried_count;           /* pairs of cells that the last query cut */
+    struct tact_field_cuts *cuts; /* results that queries may use; NULL: none */
 };
 
 /* State of a query. */
 struct surface_query {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
-    size_t tried, cut; /* pairs */
+    const struct tact_field_cuts *cuts; /* results at the pose of the query; NULL: none */
+    size_t tried, cut;                  /* pairs */
+    size_t found;                       /* polygons that were among the results */
     /* area and force of the polygons found so far; only the direction of the force is used */
     double area, force[3];
     int is_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
@@ -86,8 +91,28 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
     }
 }
 
-static void begin_contact_surface_query(struct tact_field_scratch *scratch)
+void tact_field_scratch_use_cuts(struct tact_field_scratch *scratch, struct tact_field_cuts *cuts)
 {
+    scratch->cuts = cuts;
+    scratch->tried_count = 0;
+    if (cuts) {
+        cuts->found = 0;
+    }
+}
+
+void tact_field_scratch_copy_candidates(const struct tact_field_scratch *scratch,
+                                        struct tact_field_cuts *cuts)
+{
+    cuts->count = scratch->tried_count < cuts->capacity ? scratch->tried_count : cuts->capacity;
+    memcpy(cuts->candidate, scratch->tried, cuts->count * sizeof *cuts->candidate);
+}
+
+static void begin_contact_surface_query(struct surface_query *w)
+{
+    struct tact_field_scratch *scratch = w->scratch;
+    if (scratch->cuts && tact_field_cuts_apply(scratch->cuts, &w->out->pair)) {
+        w->cuts = scratch->cuts;
+    }
     if (!++scratch->query) {
         memset(scratch->query_of_hash_slot, 0,
                scratch->hash_slot_count * sizeof *scratch->query_of_hash_slot);
@@ -149,6 +174,21 @@ static void queue_neighbours_of_polygon(struct surface_query *w, const struct fi
     }
 }
 
+/* Sets the polygon of a pair of cells, with its integrals. As tact_field_cut_cells(). */
+static int cut_cell_pair(struct surface_query *w, struct field_cell_pair cells,
+                         struct field_polygon *p)
+{
+    int rc = w->cuts ? tact_field_cuts_find(w->cuts, cells, p) : TACT_FIELD_NOT_CUT;
+    w->found += rc > 0;
+    if (rc == TACT_FIELD_NOT_CUT) {
+        rc = tact_field_cut_cells(&w->out->pair, cells.a, cells.b, p);
+        if (rc > 0) {
+            tact_field_integrate(p);
+        }
+    }
+    return rc;
+}
+
 /* Cuts the queued pairs of cells, and queues the neighbours of those with a polygon. */
 static void process_cell_pair_queue(struct surface_query *w)
 {
@@ -159,11 +199,9 @@ static void process_cell_pair_queue(struct surface_query *w)
             return;
         }
         struct field_polygon *p = &w->scratch->polygon[w->out->count];
-        struct field_cell_pair of = w->scratch->tried[w->cut++];
-        int rc = tact_field_cut_cells(&w->out->pair, of.a, of.b, p);
+        int rc = cut_cell_pair(w, w->scratch->tried[w->cut++], p);
         w->out->alike += rc < 0;
         if (rc > 0) {
-            tact_field_integrate(p);
             w->is_in_cell_face |= p->is_in_cell_face;
             w->out->count++;
             w->area += p->area_moments.area;
@@ -299,7 +337,7 @@ static void search_again_shifted(struct surface_query *w)
     }
     out->count = out->pieces = out->alike = 0;
     *w = (struct surface_query){.out = out, .scratch = w->scratch};
-    begin_contact_surface_query(w->scratch);
+    begin_contact_surface_query(w);
     search_contact_surface(w);
 }
 
@@ -322,12 +360,15 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
     } else {
         tact_field_place_pair(&out->pair, a, pose_a, b, pose_b);
     }
-    begin_contact_surface_query(scratch);
+    begin_contact_surface_query(&w);
     search_contact_surface(&w);
     if (w.is_in_cell_face && !w.is_capacity_exceeded) {
         search_again_shifted(&w);
     }
-    out->tried = w.cut;
+    out->tried = scratch->tried_count = w.cut;
+    if (scratch->cuts) {
+        scratch->cuts->found = w.found;
+    }
     return w.is_capacity_exceeded ? -ENOSPC : w.area > 0.0;
 }
 
