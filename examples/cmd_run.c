@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "devices/plugin/plugin.h"
+#include "kernels/field_cutter.h"
 #include "kernels/opencl.h"
 #include "kernels/source.h"
 #include "rt/realtime.h"
@@ -145,6 +146,7 @@ static int run_session_of_scene(struct run *run, const struct tact_scene *scene)
         report_scene_error(run, &err);
         return creation_result == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
+    (void)tact_session_add_field_cutter(session, tact_opencl_field_cutter_factory, NULL);
     struct tact_pose *start = copy_body_poses(session);
     int rc = start ? run_session_in_viewer(run, scene, &stream, session, &report) : -ENOMEM;
     live_clear_status_line();

@@ -59,6 +59,18 @@ static void print_contact_table(const struct tact_session_report *r)
            r->fault.text[0] ? "; last fault: " : "", r->fault.text);
 }
 
+/* What a device computed for pressure fields, if it could. */
+static void print_polygons(const struct tact_session *session)
+{
+    struct tact_session_polygons p;
+    tact_session_polygons(session, &p);
+    if (p.device[0]) {
+        printf("  polygons   %llu by %s (%.0f us a frame), %llu by the host (%.0f us)%s\n",
+               (ull)p.device_polygons, p.device, 1e6 * p.device_time, (ull)p.host_polygons,
+               1e6 * p.host_time, p.has_failed ? ", DRIVER FAILED" : "");
+    }
+}
+
 static void print_port_table(const struct tact_session *session)
 {
     for (int i = 0; i < tact_session_port_count(session); i++) {
@@ -182,6 +194,7 @@ void table_print_session(struct tact_session *session, const struct tact_session
     int real = options->clock == TACT_LOOP_REAL;
     print_timing_table(report, scene, real);
     print_contact_table(report);
+    print_polygons(session);
     print_port_table(session);
     print_body_table(session, start);
     print_pair_table(session, scene->period);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/moments/moments_internal.h"
+#include "contact/pair/field/field_model_internal.h"
 #include "contact/pair/models_internal.h"
 #include "contact/world/world_internal.h"
 
@@ -276,6 +277,23 @@ int tact_world_has_fields(const struct tact_world *world)
         has_fields |= p->of[i].model == &tact_model_field;
     }
     return has_fields;
+}
+
+size_t tact_world_list_fields(const struct tact_world *world,
+                              const struct tact_pressure_field **fields, size_t capacity)
+{
+    size_t count = 0;
+    for (int i = 0; i < tact_world_shape_count(world) && count < capacity; i++) {
+        const struct field_shape_data *data = tact_prepared_data(world, &tact_model_field, i);
+        size_t k = 0;
+        while (data && k < count && fields[k] != data->field) {
+            k++;
+        }
+        if (data && k == count) {
+            fields[count++] = data->field;
+        }
+    }
+    return count;
 }
 
 int tact_world_is_field_close(const struct tact_world *world, int pair)

@@ -5,6 +5,7 @@
 
 #include "contact/pair/measurement_internal.h"
 
+struct tact_pressure_field;
 struct tact_world;
 
 /* Rotation vector from one pose to another. */
@@ -18,6 +19,11 @@ void tact_carry_displace_point(const struct tact_pose *from, const struct tact_p
 
 /* 1 where the world has shapes with pressure fields. */
 int tact_world_has_fields(const struct tact_world *world);
+
+/* Lists the pressure fields of the world's shapes, each once. Returns their number, at most
+ * `capacity`. Not real-time safe. */
+size_t tact_world_list_fields(const struct tact_world *world,
+                              const struct tact_pressure_field **fields, size_t capacity);
 
 /* 1 where the pressure fields of a near pair are to be measured in this tick. */
 int tact_world_is_field_close(const struct tact_world *world, int pair);

@@ -1,17 +1,19 @@
 #include "rt/session/field_source_internal.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "contact/pair/field/field_model_internal.h"
 #include "contact/pair/models_internal.h"
 #include "contact/world/carry_internal.h"
 #include "rt/clock.h"
+#include "rt/session/field_cutter_internal.h"
 #include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
 #include "rt/thread_internal.h"
-
-enum { MAX_SOURCE_FIELD_PAIRS = 32 }; /* largest number of pairs measured beside a tick */
 
 /* interval at which the thread looks for the next frame, as a fraction of the period */
 #define POLL_FRACTION_OF_PERIOD 40
@@ -37,7 +39,7 @@ struct field_frame {
 
 struct field_result {
     int pair;
-    int64_t cost_ns; /* time of the measurement */
+    int64_t cost_ns; /* time of the measurement; 0 where a device computed polygons for it */
     struct pair_measurement measurement;
 };
 
@@ -54,6 +56,7 @@ struct session_field_source {
     struct field_results *own_results; /* results where there is no thread */
     struct field_frame *frames;        /* frames by number, where there is no thread */
     uint64_t frame_slots;
+    _Atomic(struct session_field_cutter *) cutter; /* device of the thread; NULL: none */
     struct tact_triple *submitted, *finished;
     pthread_t thread;
     int is_thread_started;
@@ -80,14 +83,14 @@ static void measure_task(const struct field_task *task, const struct field_works
     out->cost_ns = tact_clock_now() - start_ns;
 }
 
-static void measure_frame(const struct field_frame *frame, const struct field_workspace *workspace,
+static void measure_frame(struct session_field_source *f, const struct field_frame *frame,
                           struct field_results *out)
 {
     out->number = frame->number;
     out->tick = frame->tick;
     out->count = frame->count;
     for (int i = 0; i < frame->count; i++) {
-        measure_task(&frame->task[i], workspace, &out->result[i]);
+        measure_task(&frame->task[i], &f->workspace, &out->result[i]);
     }
 }
 
@@ -101,6 +104,33 @@ static int64_t compute_next_poll_time(const struct session_field_source *f, int6
     return due < latest && now - last_frame_ns <= IDLE_AFTER_NS ? due : latest;
 }
 
+/* Measures a frame for which a device may compute polygons. */
+static void measure_frame_by_device(struct session_field_source *f,
+                                    struct session_field_cutter *cutter,
+                                    const struct field_frame *frame, struct field_results *out)
+{
+    const int64_t start_ns = tact_clock_now();
+    struct tact_field_cuts *cuts[MAX_SOURCE_FIELD_PAIRS];
+    out->number = frame->number;
+    out->tick = frame->tick;
+    out->count = frame->count;
+    tact_session_cutter_begin(cutter);
+    for (int i = 0; i < frame->count; i++) {
+        const struct field_task *task = &frame->task[i];
+        cuts[i] = tact_session_cutter_add(cutter, task->pair, &task->query, task->pose);
+    }
+    tact_session_cutter_compute(cutter);
+    for (int i = 0; i < frame->count; i++) {
+        struct field_result *result = &out->result[i];
+        tact_field_scratch_use_cuts(f->workspace.scratch, cuts[i]);
+        measure_task(&frame->task[i], &f->workspace, result);
+        tact_field_scratch_copy_candidates(f->workspace.scratch, cuts[i]);
+        tact_session_cutter_count(cutter, cuts[i], &result->measurement);
+        result->cost_ns = cuts[i]->found ? 0 : result->cost_ns;
+    }
+    tact_session_cutter_end(cutter, tact_clock_now() - start_ns);
+}
+
 static void *measure_submitted_frames(void *argument)
 {
     struct session_field_source *f = argument;
@@ -112,7 +142,13 @@ static void *measure_submitted_frames(void *argument)
             tact_clock_sleep_until(compute_next_poll_time(f, last_frame_ns, next_tick_ns));
             continue;
         }
-        measure_frame(frame, &f->workspace, tact_triple_write_begin(f->finished));
+        struct session_field_cutter *cutter = atomic_load(&f->cutter);
+        struct field_results *results = tact_triple_write_begin(f->finished);
+        if (cutter) {
+            measure_frame_by_device(f, cutter, frame, results);
+        } else {
+            measure_frame(f, frame, results);
+        }
         tact_triple_publish(f->finished);
         last_frame_ns = tact_clock_now();
         next_tick_ns = frame->next_tick_ns;
@@ -169,6 +205,87 @@ int tact_session_open_field_source(struct tact_session *s, int is_replay)
     return rc;
 }
 
+/* Reports which device computes polygons, or why none does. is_required: the scene names OpenCL. */
+static void report_cutter(struct tact_session *s, const struct session_field_cutter *cutter,
+                          int is_required, int rc, const struct tact_error *why)
+{
+    struct tact_session_polygons polygons;
+    char text[512];
+    if (cutter) {
+        tact_session_cutter_polygons(cutter, &polygons);
+        snprintf(text, sizeof text, "polygons of pressure fields by %s%s", polygons.device,
+                 is_required ? "" : ", where that is faster");
+    } else {
+        snprintf(text, sizeof text,
+                 "polygons of pressure fields cannot be computed by OpenCL (%s): they are computed "
+                 "on the host",
+                 why->text);
+        /* with `auto` the source of moments reports that there is no device */
+        tact_message(s->options.messages,
+                     is_required || rc != -ENODEV ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO, "%s",
+                     text);
+    }
+    if (s->recorder) {
+        tact_recorder_event(s->recorder, 0, tact_clock_now(), "polygons", text);
+    }
+}
+
+int tact_session_add_field_cutter(struct tact_session *s, tact_field_cutter_factory factory,
+                                  void *user)
+{
+    struct session_field_source *f = s->field_source;
+    const char *source = s->scene->moments.source;
+    const int is_required = !strcmp(source, "opencl");
+    struct session_field_cutter *cutter = NULL;
+    struct tact_error why = {0};
+    if (s->phase != SESSION_MADE || (f && atomic_load(&f->cutter))) {
+        return -EALREADY;
+    }
+    if (!f || !f->is_thread_started || (!is_required && strcmp(source, "auto"))) {
+        return 0;
+    }
+    const int rc = tact_session_cutter_create(s->world, s->scene->moments.device, is_required,
+                                              factory, user, s->options.messages, &cutter, &why);
+    atomic_store(&f->cutter, cutter);
+    report_cutter(s, cutter, is_required, rc, &why);
+    return rc;
+}
+
+void tact_session_report_polygons(struct tact_session *s,
+                                  void (*report)(struct tact_session *s, const char *event,
+                                                 const char *text))
+{
+    struct tact_session_polygons p;
+    char text[512];
+    tact_session_polygons(s, &p);
+    if (!p.device[0]) {
+        return;
+    }
+    if (p.has_failed) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "the driver of %s failed: polygons of pressure fields were computed on the "
+                     "host from then on",
+                     p.device);
+    }
+    tact_number_print(text, sizeof text,
+                      "polygons of pressure fields beside the tick: %llu by %s, frames of %.0f us; "
+                      "%llu by the host, frames of %.0f us%s",
+                      (unsigned long long)p.device_polygons, p.device, 1e6 * p.device_time,
+                      (unsigned long long)p.host_polygons, 1e6 * p.host_time,
+                      p.has_failed ? "; its driver failed" : "");
+    report(s, "polygons", text);
+}
+
+void tact_session_polygons(const struct tact_session *s, struct tact_session_polygons *out)
+{
+    const struct session_field_cutter *cutter =
+        s->field_source ? atomic_load(&s->field_source->cutter) : NULL;
+    *out = (struct tact_session_polygons){.device = ""};
+    if (cutter) {
+        tact_session_cutter_polygons(cutter, out);
+    }
+}
+
 void tact_session_close_field_source(struct tact_session *s)
 {
     struct session_field_source *f = s->field_source;
@@ -179,6 +296,7 @@ void tact_session_close_field_source(struct tact_session *s)
         atomic_store(&f->stop, 1);
         pthread_join(f->thread, NULL);
     }
+    tact_session_cutter_destroy(atomic_load(&f->cutter));
     tact_triple_free(f->submitted);
     tact_triple_free(f->finished);
     tact_field_workspace_free(&f->workspace);
@@ -249,7 +367,7 @@ static const struct field_results *read_newest_results(struct session_field_sour
     if (f->frame_count < f->frame_slots) {
         return NULL;
     }
-    measure_frame(&f->frames[f->frame_count % f->frame_slots], &f->workspace, f->own_results);
+    measure_frame(f, &f->frames[f->frame_count % f->frame_slots], f->own_results);
     return f->own_results;
 }
 
@@ -291,7 +409,9 @@ static int use_newest_result(struct tact_session *s, int pair, const struct fiel
     if (!result) {
         return 0;
     }
-    tact_session_update_host_cost(p, result->cost_ns);
+    if (result->cost_ns > 0) {
+        tact_session_update_host_cost(p, result->cost_ns);
+    }
     if (!tact_world_can_carry(s->world, pair, &result->measurement)) {
         return 0;
     }

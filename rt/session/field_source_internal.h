@@ -36,6 +36,11 @@ void tact_session_carry_fields(struct tact_session *s);
 /* After the solve: counts the pairs that it measured, and their times. */
 void tact_session_count_measured_fields(struct tact_session *s);
 
+/* At the end of a run: reports what a device computed for the thread, if it had one. */
+void tact_session_report_polygons(struct tact_session *s,
+                                  void (*report)(struct tact_session *s, const char *event,
+                                                 const char *text));
+
 /* Logs the first tick in which an earlier measurement of a pair was carried. */
 void tact_session_log_carried_fields(struct tact_session *s, uint64_t tick, int64_t now);
 

@@ -56,6 +56,22 @@ static json_t *json_moments(const struct tact_session_report *r)
                      json_counts(r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
 }
 
+/* Adds which device computed polygons of pressure fields beside the tick, if one could. */
+static void add_polygons_to_moments(const struct tact_session *s, json_t *moments)
+{
+    struct tact_session_polygons p;
+    tact_session_polygons(s, &p);
+    if (p.device[0]) {
+        json_object_set_new(moments, "polygons",
+                            json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:b}", "device",
+                                      p.device, "device_polygons", (json_int_t)p.device_polygons,
+                                      "host_polygons", (json_int_t)p.host_polygons, "device_frames",
+                                      (json_int_t)p.device_frames, "host_frames",
+                                      (json_int_t)p.host_frames, "device_us", 1e6 * p.device_time,
+                                      "host_us", 1e6 * p.host_time, "failed", p.has_failed));
+    }
+}
+
 static json_t *json_bodies(struct tact_session *s)
 {
     json_t *all = json_object();
@@ -432,6 +448,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     if (!all) {
         return NULL;
     }
+    add_polygons_to_moments(s, json_object_get(all, "moments"));
     json_object_set_new(
         all, "solver",
         json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "iterations", json_number(r->iterations_mean),

@@ -17,13 +17,15 @@ TACT_BEGIN_DECLS
  * unmeasured (pairs, times ticks, that could not be measured), ages
  * (pairs by age from 0, the last one: older), time_us {p50, p99, p99.9, max} of a tick's moments,
  * missed: ticks that missed and whose moments took over half a period, methods {NAME: pairs, times
- * ticks, that the host measured so, as named by tact_moments_count_name()}}, age in ticks since the
- * poses were submitted (0: host); contacts (touching pairs at the end), contacts_max; solver
- * {iterations (mean over ticks with contacts), iterations_max, residual (at the end), residual_max,
- * unconverged, counts {NAME: of all ticks, as named by tact_solve_count_name()}}; bodies {NAME:
- * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,
- * velocity, target, torque, clamped_ticks (in which its target was clamped to its range, of hands
- * with such ranges)}}; ports {NAME of struct
+ * ticks, that the host measured so, as named by tact_moments_count_name()}, polygons (of pressure
+ * fields beside the tick, where a device could compute them) {device, device_polygons,
+ * host_polygons, device_frames, host_frames, device_us, host_us (mean time of a frame with and
+ * without the device)}}, age in ticks since the poses were submitted (0: host); contacts (touching
+ * pairs at the end), contacts_max; solver {iterations (mean over ticks with contacts),
+ * iterations_max, residual (at the end), residual_max, unconverged, counts {NAME: of all ticks, as
+ * named by tact_solve_count_name()}}; bodies {NAME: {position [m], quat_wxyz, twist [m/s, rad/s at
+ * the centre of mass]}}; joints {NAME: {position, velocity, target, torque, clamped_ticks (in which
+ * its target was clamped to its range, of hands with such ranges)}}; ports {NAME of struct
  * tact_session_port: {engaged, force, energy_J,
  * least_energy_J, limited_ticks, and where forces move the joint rate [rad/s, m/s], held_ticks,
  * missing_ticks}}; grips [of struct tact_session_grip: {links, commanded [N],

@@ -5,6 +5,7 @@
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
 #include "rt/session/admittance_internal.h"
+#include "rt/session/field_source_internal.h"
 #include "rt/session/meet_inside_internal.h"
 #include "rt/session/position_internal.h"
 #include "rt/session/remote_internal.h"
@@ -191,6 +192,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     report_clamped_targets(s);
     tact_session_report_walls(s, report_and_log_event);
     report_stale_forces(s);
+    tact_session_report_polygons(s, report_and_log_event);
     report_ticks_skipped_at_end(s);
     report_solver_omissions(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);

@@ -17,6 +17,7 @@
 #include "../log/recorder.h"
 #include "../log/topics.h"
 #include "../loop.h"
+#include "../field_cutter.h"
 #include "../message.h"
 #include "../safety.h"
 #include "../source.h"
@@ -266,6 +267,36 @@ struct tact_session_hold_event {
 TACT_API int tact_session_create(const struct tact_scene *scene,
                                  const struct tact_session_options *options,
                                  struct tact_session **out, struct tact_error *err);
+
+/**
+ * Lets a device compute polygons of contacts of pressure fields, for the thread that measures these
+ * beside the tick. Does nothing where there is no such thread, or where moments.source of the scene
+ * is neither opencl nor auto; with auto the device is used where it is measured to be faster. No
+ * result changes by a bit. Where there is no device, or one with other bits than the host, a
+ * message says so and the host computes. Call it before the run. Not real-time safe.
+ * @retval 0
+ * @retval -EALREADY  there is one, or the session was begun or run before
+ * @retval <0         the errno of the factory: the host computes
+ */
+TACT_API int tact_session_add_field_cutter(struct tact_session *session,
+                                           tact_field_cutter_factory factory, void *user);
+
+/** Polygons of contacts of pressure fields that were measured beside the tick, in a session with a
+ * field cutter. */
+struct tact_session_polygons {
+    char device[64];          /**< name of the cutter; "": there is none, the rest is 0 */
+    uint64_t device_polygons; /**< polygons that the device computed and a measurement used */
+    uint64_t host_polygons;   /**< polygons that the host computed */
+    uint64_t device_frames;   /**< frames, of all pairs of a tick, with the device */
+    uint64_t host_frames;     /**< frames without it */
+    double device_time; /**< mean time to measure a frame with the device [s]; 0: there was none */
+    double host_time;   /**< mean time to measure a frame without the device [s] */
+    int32_t has_failed; /**< 1: the device's driver failed, and the host computed from then on */
+};
+
+/** Describes which polygons a field cutter computed so far, from any thread. Real-time safe. */
+TACT_API void tact_session_polygons(const struct tact_session *session,
+                                    struct tact_session_polygons *out);
 
 /** Runs the session until its end or until it is stopped; once in a session (-EALREADY the second
  * time, or after tact_session_begin()). Outputs are zero afterwards. Returns the value of
