@@ -408,7 +408,7 @@ const char *server_address(const struct server *s)
     return s->address;
 }
 
-static struct slot *get_next_publish_slot(struct server *s)
+static WIRE_CODE_RUN_EVERY_TICK struct slot *get_next_publish_slot(struct server *s)
 {
     return tact_triple_write_begin(s->slots);
 }
@@ -495,7 +495,7 @@ int server_has_viewers(const struct server *s)
            atomic_load(&s->are_frame_ticks_wanted);
 }
 
-int server_client_count(const struct server *s)
+WIRE_CODE_RUN_EVERY_TICK int server_client_count(const struct server *s)
 {
     return atomic_load(&s->count);
 }

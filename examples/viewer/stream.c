@@ -16,7 +16,7 @@
 #define MAX_AVERAGE_STEP_NS 10000
 
 /* sample: 1 where the record of this tick is published with the next sample. */
-static void publish_tick_record(struct stream *stream, int sample)
+static WIRE_CODE_RUN_EVERY_TICK void publish_tick_record(struct stream *stream, int sample)
 {
     struct tact_record *record =
         server_record_buffer_if_wanted(stream->server, stream->state.tick, sample);
@@ -28,12 +28,12 @@ static void publish_tick_record(struct stream *stream, int sample)
 /* Whether the record of a sample is that of its own tick. In real time it is that of the tick
  * halfway between two samples: code and data of both have left the caches since they were last
  * used, and no tick has to fetch both. */
-static int is_record_of_sample_tick(const struct stream *stream)
+static WIRE_CODE_RUN_EVERY_TICK int is_record_of_sample_tick(const struct stream *stream)
 {
     return stream->is_paced_by_pages || stream->sample_interval < 2;
 }
 
-static void publish_tick_to_pages(struct stream *stream)
+static WIRE_CODE_RUN_EVERY_TICK void publish_tick_to_pages(struct stream *stream)
 {
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
@@ -52,7 +52,7 @@ static void publish_tick_to_pages(struct stream *stream)
 /* Requests the pressure of the next tick where that tick may be a sample's and a page is connected.
  * In real time the session writes it into that sample. In a simulation every tick may be a
  * sample's, also several times. */
-static void request_pressure_map(struct stream *stream)
+static WIRE_CODE_RUN_EVERY_TICK void request_pressure_map(struct stream *stream)
 {
     int next = stream->tick_statistics.ticks + 1 >= stream->sample_interval;
     if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
@@ -64,7 +64,8 @@ static void request_pressure_map(struct stream *stream)
     }
 }
 
-static void store_state_of_tick(struct stream *stream, const struct tact_session_status *now)
+static WIRE_CODE_RUN_EVERY_TICK void store_state_of_tick(struct stream *stream,
+                                                         const struct tact_session_status *now)
 {
     stream->state = (struct wire_state){.tick = now->tick,
                                         .time = now->time,
@@ -77,7 +78,8 @@ static void store_state_of_tick(struct stream *stream, const struct tact_session
 }
 
 /* Whether this tick has taken no longer so far than ticks take on average. */
-static int is_tick_no_longer_than_average(struct stream *stream, int64_t wake_ns)
+static WIRE_CODE_RUN_EVERY_TICK int is_tick_no_longer_than_average(struct stream *stream,
+                                                                   int64_t wake_ns)
 {
     /* The time since the tick woke, and a constant: the start of the session. */
     const int64_t elapsed_ns =
@@ -93,7 +95,7 @@ static int is_tick_no_longer_than_average(struct stream *stream, int64_t wake_ns
 
 /* Publishes record and sample in real time, each in a tick that has taken no longer so far than
  * average, so that a late tick is not made later. Neither is postponed for long. */
-static void publish_in_short_ticks(struct stream *stream, int64_t wake_ns)
+static WIRE_CODE_RUN_EVERY_TICK void publish_in_short_ticks(struct stream *stream, int64_t wake_ns)
 {
     const uint32_t ticks = stream->tick_statistics.ticks, sample_interval = stream->sample_interval;
     const int is_sample_due_to_publish = ticks >= sample_interval;
@@ -114,7 +116,7 @@ static void publish_in_short_ticks(struct stream *stream, int64_t wake_ns)
 }
 
 /* At the end of a tick in real time: fetches the buffer that the next tick may fill. */
-static void fetch_buffer_for_next_tick(struct stream *stream)
+static WIRE_CODE_RUN_EVERY_TICK void fetch_buffer_for_next_tick(struct stream *stream)
 {
     const uint32_t next = stream->tick_statistics.ticks + 1;
     if (next == stream->sample_interval) {

@@ -38,7 +38,7 @@ size_t wire_max_frame_bytes(const struct tact_world *world, int devices)
 
 /* Ten bins per decade from 100 ns; by comparisons, because a logarithm costs each tick more than
  * the rest of what is gathered. */
-static inline int find_bin_of_time(double ns)
+static WIRE_CODE_RUN_EVERY_TICK inline int find_bin_of_time(double ns)
 {
     static const double edges[] = {1.2589254117941673, 1.5848931924611136, 1.9952623149688795,
                                    2.5118864315095801, 3.1622776601683795, 3.9810717055349722,
@@ -88,8 +88,8 @@ struct contact_force_merge {
 };
 
 /* Adds a contact that begins, before index `at`. 0 where there is no room. */
-static __attribute__((noinline)) int insert_force_range_of_contact(struct wire_tick_statistics *g,
-                                                                   int at, int key, double force)
+static WIRE_CODE_RUN_EVERY_TICK __attribute__((noinline)) int
+insert_force_range_of_contact(struct wire_tick_statistics *g, int at, int key, double force)
 {
     if (g->count == WIRE_MAX_CONTACTS) {
         return 0;
@@ -103,7 +103,8 @@ static __attribute__((noinline)) int insert_force_range_of_contact(struct wire_t
     return 1;
 }
 
-static inline void merge_force_of_contact(void *user, int key, const struct tact_contact *c)
+static WIRE_CODE_RUN_EVERY_TICK inline void merge_force_of_contact(void *user, int key,
+                                                                   const struct tact_contact *c)
 {
     struct contact_force_merge *m = user;
     struct wire_tick_statistics *g = m->tick_statistics;
@@ -175,9 +176,9 @@ struct sample_filling_state {
            CONTACT_MEMBER_OFFSET(end) - CONTACT_MEMBER_OFFSET(first));                             \
     at += CONTACT_MEMBER_OFFSET(end) - CONTACT_MEMBER_OFFSET(first);
 
-static unsigned char *write_contact_to_sample(unsigned char *at,
-                                              const struct wire_contact_head *head,
-                                              const struct tact_contact *c)
+static WIRE_CODE_RUN_EVERY_TICK unsigned char *
+write_contact_to_sample(unsigned char *at, const struct wire_contact_head *head,
+                        const struct tact_contact *c)
 {
     const size_t corners = sizeof c->patch.corner[0] * (size_t)c->patch.corners;
     memcpy(at, head, sizeof *head);
@@ -199,7 +200,8 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
     return at + corners;
 }
 
-static inline void add_contact_to_sample(void *user, int key, const struct tact_contact *c)
+static WIRE_CODE_RUN_EVERY_TICK inline void add_contact_to_sample(void *user, int key,
+                                                                  const struct tact_contact *c)
 {
     struct sample_filling_state *f = user;
     const struct wire_tick_statistics *g = f->tick_statistics;
@@ -218,14 +220,16 @@ static inline void add_contact_to_sample(void *user, int key, const struct tact_
     f->sample->contacts++;
 }
 
-static void add_body_poses(struct sample_filling_state *f, const struct tact_world *world)
+static WIRE_CODE_RUN_EVERY_TICK void add_body_poses(struct sample_filling_state *f,
+                                                    const struct tact_world *world)
 {
     const size_t bytes = sizeof(struct tact_pose) * (size_t)f->sample->shapes;
     memcpy(f->at, tact_world_shape_poses(world), bytes);
     f->at += bytes;
 }
 
-static void add_joint_positions(struct sample_filling_state *f, struct tact_world *world)
+static WIRE_CODE_RUN_EVERY_TICK void add_joint_positions(struct sample_filling_state *f,
+                                                         struct tact_world *world)
 {
     for (int i = 0; i < tact_world_hand_count(world); i++) {
         struct tact_hand *hand = tact_world_hand(world, i);
@@ -239,7 +243,8 @@ static void add_joint_positions(struct sample_filling_state *f, struct tact_worl
     }
 }
 
-static void add_device_states(struct sample_filling_state *f, const struct wire_state *state)
+static WIRE_CODE_RUN_EVERY_TICK void add_device_states(struct sample_filling_state *f,
+                                                       const struct wire_state *state)
 {
     memset(f->at, 0, wire_round_up_to_eight_bytes(4 * (size_t)state->devices));
     for (int i = 0; i < state->devices; i++) {
