@@ -37,13 +37,15 @@ static void load_field(const struct field_arrays *arrays, uint index,
     out->nodes = arrays->roots + f->root;
 }
 
-__kernel void cut_cells(__global const struct device_field *fields, __global double *vertices,
-                        __global double *pressure, __global double *faces,
-                        __global struct field_cell *cells, __global struct field_node *roots,
-                        __global const struct device_pair *pairs,
-                        __global const struct device_candidate *candidates, uint candidate_count,
-                        uint polygon_capacity, __global int *results,
-                        volatile __global uint *polygon_count, __global struct field_cut *cuts)
+/* The hint keeps a compiler from making vectors of work-items: that of Intel's runtime for CPUs
+ * 2026.2 then writes wrong polygons, and outside of its memory. */
+__kernel __attribute__((vec_type_hint(double8))) void
+cut_cells(__global const struct device_field *fields, __global double *vertices,
+          __global double *pressure, __global double *faces, __global struct field_cell *cells,
+          __global struct field_node *roots, __global const struct device_pair *pairs,
+          __global const struct device_candidate *candidates, uint candidate_count,
+          uint polygon_capacity, __global int *results, volatile __global uint *polygon_count,
+          __global struct field_cut *cuts)
 {
     const uint i = (uint)get_global_id(0);
     const struct field_arrays arrays = {fields, vertices, pressure, faces, cells, roots};
